@@ -1,1 +1,93 @@
-//! placeholder
+//! The wire of Herdr's pane socket (Herdr 0.8.2, protocol 20, and the servers
+//! that answer the same methods): typed requests and replies, event lines,
+//! error codes, and the rules for text. No I/O and no runtime.
+//!
+//! # The wire in one paragraph
+//!
+//! A client connects, writes one line `{"id", "method", "params"}` with its
+//! newline in a single write, reads one line `{"id", "result"}` or
+//! `{"id", "error"}`, and closes. `params` is always an object and `id` always
+//! a string. A refused frame comes back with the id `""`, so a reply is looked
+//! at for `error` before anybody compares ids; with one request per connection
+//! the id is not needed for matching at all.
+//!
+//! # What `ok` means
+//!
+//! Delivered, nothing more. A stale sequence number, a foreign session owner or
+//! a release without effect all answer `ok`; the truth is in `pane.get`. This
+//! crate only says what was said; judging it is the reporter's work.
+//!
+//! # Strict out, lenient in
+//!
+//! What we send is bounded by types that are parsed once ([`PaneId`],
+//! [`SourceId`], [`AgentLabel`], [`TokenKey`], [`PresentationText`], …), because
+//! the server would alter or silently drop what does not fit. What the server
+//! says is open: statuses, codes and event kinds keep unknown values as text,
+//! unknown fields are ignored, and absent ones have defaults.
+//!
+//! ```
+//! use herdr_proto::{Ack, AgentLabel, PaneId, ReportAgent, ReportState, Seq, SourceId};
+//!
+//! let pane: PaneId = "w1:p1".parse()?;
+//! let mut report = ReportAgent::new(
+//!     pane,
+//!     SourceId::parse("custom:hostbot")?,
+//!     AgentLabel::parse("hostbot")?,
+//!     ReportState::Working,
+//! );
+//! report.seq = Some(Seq::new(1));
+//! let line = herdr_proto::encode("r1", &report)?;
+//! assert!(line.ends_with(b"\n"));
+//!
+//! let reply: Ack = herdr_proto::decode(br#"{"id":"r1","result":{"type":"ok"}}"#)?
+//!     .expect("the server took it");
+//! # let _ = reply;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod agent;
+mod call;
+mod error;
+mod event;
+mod ids;
+mod integration;
+mod label;
+pub mod limits;
+mod metadata;
+mod open;
+mod pane;
+mod ping;
+mod process;
+mod report;
+mod resume;
+mod session;
+mod snapshot;
+mod state;
+mod subscribe;
+mod text;
+mod token;
+
+pub use agent::{AgentGet, AgentInfo, AgentInfoReply, AgentList, AgentListReply};
+pub use call::{Ack, Call, Rejection, Reply, decode, encode};
+pub use error::{Error, ErrorKind, InvalidValue};
+pub use event::{
+    AgentDetected, AgentStatusChanged, Event, EventData, PaneGone, PaneMoved, decode_event,
+};
+pub use ids::{PaneId, Seq, SourceId, Ttl};
+pub use integration::{Integration, integration, integrations};
+pub use label::{AgentLabel, canonical_label, known_labels};
+pub use metadata::{ReportMetadata, StateLabels};
+pub use open::{AgentStatus, ErrorCode, EventKind};
+pub use pane::{
+    AgentSession, PaneCurrent, PaneGet, PaneInfo, PaneInfoReply, PaneList, PaneListReply,
+};
+pub use ping::{Capabilities, Ping, Pong};
+pub use process::{Process, ProcessInfo, ProcessInfoGet, ProcessInfoReply};
+pub use report::{ClearAgentAuthority, ReleaseAgent, ReportAgent, ReportAgentSession};
+pub use resume::ResumeArgv;
+pub use session::{SessionId, SessionPath, StartSource};
+pub use snapshot::{SessionSnapshot, Snapshot, SnapshotReply, Tab, Workspace};
+pub use state::{ReportState, StateKey};
+pub use subscribe::{Subscribe, Subscription, SubscriptionStarted};
+pub use text::{PresentationText, strip_controls};
+pub use token::{TokenEdit, TokenKey, TokenPatch};

@@ -1,0 +1,98 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::call::Call;
+use crate::ids::PaneId;
+use crate::open::AgentStatus;
+use crate::pane::AgentSession;
+
+/// `agent.get`: the agent of one pane. Unlike `pane.*`, it takes only the
+/// pane's present id or a name that was given to the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AgentGet {
+    /// A pane id or an agent's name.
+    pub target: String,
+}
+
+impl AgentGet {
+    /// Asks for the agent of this pane.
+    pub fn of(pane: &PaneId) -> Self {
+        Self { target: pane.as_str().to_owned() }
+    }
+}
+
+impl Call for AgentGet {
+    const METHOD: &'static str = "agent.get";
+    type Reply = AgentInfoReply;
+}
+
+/// What `agent.get` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct AgentInfoReply {
+    /// The agent.
+    pub agent: AgentInfo,
+}
+
+/// `agent.list`: every live agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AgentList {}
+
+impl Call for AgentList {
+    const METHOD: &'static str = "agent.list";
+    type Reply = AgentListReply;
+}
+
+/// What `agent.list` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct AgentListReply {
+    /// The agents, in the server's order.
+    pub agents: Vec<AgentInfo>,
+}
+
+/// An agent on a pane. Absent fields are not set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AgentInfo {
+    /// The pane that it is on.
+    pub pane_id: PaneId,
+    /// The pane's workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_id: Option<String>,
+    /// The name that was given to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The effective title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The effective display name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_agent: Option<String>,
+    /// The effective state.
+    #[serde(default)]
+    pub agent_status: AgentStatus,
+    /// The effective labels by state.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub state_labels: BTreeMap<String, String>,
+    /// All tokens of the pane.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tokens: BTreeMap<String, String>,
+    /// The session that owns the pane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session: Option<AgentSession>,
+    /// Rises with every change of the effective state, over all panes of the
+    /// server: it may jump because of others, and it stays when the same state
+    /// is reported again.
+    #[serde(default)]
+    pub state_change_seq: u64,
+    /// True under a live full-lifecycle claim; absent for a custom one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screen_detection_skipped: Option<bool>,
+}

@@ -1,0 +1,191 @@
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::InvalidValue;
+use crate::limits;
+
+/// The id of a pane, for example `w1:p1`. Opaque: never sorted, never taken
+/// apart. After a move the old id still works on the same server run
+/// (protocol §2.3), and it is gone after a live handoff.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PaneId(String);
+
+impl PaneId {
+    /// Takes an id as the environment or the server gives it.
+    ///
+    /// # Errors
+    ///
+    /// If it is empty, over [`limits::PANE_ID_MAX`] bytes, or holds blanks or
+    /// control characters.
+    pub fn parse(id: impl Into<String>) -> Result<Self, InvalidValue> {
+        let id = id.into();
+        let problem = if id.is_empty() {
+            "is empty"
+        } else if id.len() > limits::PANE_ID_MAX {
+            "is too long"
+        } else if id.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            "holds blanks or control characters"
+        } else {
+            return Ok(Self(id));
+        };
+        Err(InvalidValue::new("pane_id", problem, "expected an id such as w1:p1"))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Who reports: `[A-Za-z0-9:._-]{1,80}`.
+///
+/// The server checks this alphabet only for metadata (protocol §4.2); one name
+/// has to serve both, because the guard of a title names the source of the
+/// state.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SourceId(String);
+
+impl SourceId {
+    /// Takes a source name.
+    ///
+    /// # Errors
+    ///
+    /// If it is empty, over [`limits::SOURCE_MAX`] characters, or holds a
+    /// character outside the alphabet.
+    pub fn parse(source: impl Into<String>) -> Result<Self, InvalidValue> {
+        let source = source.into();
+        let problem = if source.is_empty() {
+            "is empty".to_owned()
+        } else if let Some(bad) = source.chars().find(|c| !Self::allows(*c)) {
+            format!("holds {bad:?}")
+        } else if source.len() > limits::SOURCE_MAX {
+            format!("has {} characters", source.len())
+        } else {
+            return Ok(Self(source));
+        };
+        Err(InvalidValue::new("source", problem, "expected 1 to 80 of A-Z a-z 0-9 : . _ -"))
+    }
+
+    /// Whether a source may hold this character.
+    pub fn allows(c: char) -> bool {
+        c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '-')
+    }
+
+    /// The source as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A sequence number. One strictly rising counter serves every method of a
+/// claim: the server keeps one mark per pane and source, drops what is not
+/// above it, and still answers `ok` (protocol §5.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seq(u64);
+
+impl Seq {
+    /// Any number; what makes a good one is the reporter's business.
+    pub const fn new(seq: u64) -> Self {
+        Self(seq)
+    }
+
+    /// The number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// How long a title, labels or tokens stay without being sent again:
+/// 1 ms to one day ([`limits::TTL_MAX_MS`]). Absent means for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+pub struct Ttl(NonZeroU64);
+
+impl Ttl {
+    /// Takes a time to live in milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// If it is 0 or over [`limits::TTL_MAX_MS`]; the server would refuse it.
+    pub fn from_millis(millis: u64) -> Result<Self, InvalidValue> {
+        match NonZeroU64::new(millis) {
+            Some(millis) if millis.get() <= limits::TTL_MAX_MS => Ok(Self(millis)),
+            _ => Err(InvalidValue::new(
+                "ttl_ms",
+                format!("is {millis}"),
+                "expected 1 to 86400000 milliseconds",
+            )),
+        }
+    }
+
+    /// The time to live in milliseconds.
+    pub const fn as_millis(self) -> u64 {
+        self.0.get()
+    }
+
+    /// The time to live as a duration.
+    pub const fn as_duration(self) -> Duration {
+        Duration::from_millis(self.0.get())
+    }
+}
+
+impl TryFrom<u64> for Ttl {
+    type Error = InvalidValue;
+
+    fn try_from(millis: u64) -> Result<Self, InvalidValue> {
+        Self::from_millis(millis)
+    }
+}
+
+impl From<Ttl> for u64 {
+    fn from(ttl: Ttl) -> Self {
+        ttl.as_millis()
+    }
+}
+
+/// Gives a newtype over text the conversions that serde and callers expect.
+macro_rules! text_newtype {
+    ($($name:ident),*) => {$(
+        impl TryFrom<String> for $name {
+            type Error = crate::error::InvalidValue;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                Self::parse(text)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = crate::error::InvalidValue;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Self::parse(text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.as_str().to_owned()
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                self.as_str()
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    )*};
+}
+pub(crate) use text_newtype;
+
+text_newtype!(PaneId, SourceId);

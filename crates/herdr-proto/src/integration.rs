@@ -1,0 +1,61 @@
+/// What Herdr 0.8.2 lets one of its own integrations do (protocol §6.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Integration {
+    /// Reports state with its session anchored; turns screen reading off.
+    FullLifecycle,
+    /// State is read from the screen; a reported one is dropped.
+    ScreenRead,
+    /// Only the session id counts; a reported state is dropped.
+    IdentityOnly,
+}
+
+const OFFICIAL: [(&str, &str, Integration); 17] = [
+    ("herdr:pi", "pi", Integration::FullLifecycle),
+    ("herdr:omp", "omp", Integration::FullLifecycle),
+    ("herdr:mastracode", "mastracode", Integration::FullLifecycle),
+    ("herdr:opencode", "opencode", Integration::FullLifecycle),
+    ("herdr:kilo", "kilo", Integration::FullLifecycle),
+    ("herdr:kimi", "kimi", Integration::FullLifecycle),
+    ("herdr:claude", "claude", Integration::ScreenRead),
+    ("herdr:codex", "codex", Integration::ScreenRead),
+    ("herdr:copilot", "copilot", Integration::ScreenRead),
+    ("herdr:devin", "devin", Integration::ScreenRead),
+    ("herdr:droid", "droid", Integration::ScreenRead),
+    ("herdr:qodercli", "qodercli", Integration::ScreenRead),
+    ("herdr:qwen", "qwen", Integration::ScreenRead),
+    ("herdr:cursor", "cursor", Integration::ScreenRead),
+    ("herdr:grok", "grok", Integration::ScreenRead),
+    ("herdr:hermes", "hermes", Integration::IdentityOnly),
+    ("herdr:antigravity_cli", "agy", Integration::IdentityOnly),
+];
+
+/// Which of Herdr's own integrations a source and a canonical label are;
+/// `None` for every custom pair, also for a `herdr:` source with another
+/// label.
+///
+/// A client must not report under one of these: the state would be ignored,
+/// or the pane locked for everybody else (failures B36, B39).
+pub fn integration(source: &str, label: &str) -> Option<Integration> {
+    integrations()
+        .find(|(official, agent, _)| *official == source && *agent == label)
+        .map(|(_, _, class)| class)
+}
+
+/// All 17 official pairs: source, canonical label, class.
+pub fn integrations() -> impl Iterator<Item = (&'static str, &'static str, Integration)> {
+    OFFICIAL.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_is_official_only_whole() {
+        assert_eq!(integration("herdr:pi", "pi"), Some(Integration::FullLifecycle));
+        assert_eq!(integration("herdr:pi", "prime-agent"), None);
+        assert_eq!(integration("custom:pi", "pi"), None);
+        assert_eq!(integration("herdr:antigravity_cli", "agy"), Some(Integration::IdentityOnly));
+    }
+}

@@ -1,0 +1,142 @@
+use serde::{Deserialize, Serialize};
+
+use crate::error::InvalidValue;
+use crate::ids::text_newtype;
+use crate::limits;
+use crate::text::PresentationText;
+
+/// The name of an agent as Herdr files it: canonical where Herdr knows it, as
+/// it came otherwise.
+///
+/// The server trims a label and takes anything else, also line breaks
+/// (protocol §6.1, failure B47); this type does not.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AgentLabel(String);
+
+impl AgentLabel {
+    /// Takes a label, trimmed, under its canonical name if Herdr knows it.
+    /// An unknown label keeps its case.
+    ///
+    /// # Errors
+    ///
+    /// If it is blank, over [`limits::AGENT_LABEL_MAX`] scalars, or holds
+    /// control characters.
+    ///
+    /// ```
+    /// use herdr_proto::AgentLabel;
+    /// assert_eq!(AgentLabel::parse(" Claude-Code.exe ")?.as_str(), "claude");
+    /// assert_eq!(AgentLabel::parse("HostBot")?.as_str(), "HostBot");
+    /// assert!(AgentLabel::parse("two\nlines").is_err());
+    /// # Ok::<(), herdr_proto::InvalidValue>(())
+    /// ```
+    pub fn parse(label: impl AsRef<str>) -> Result<Self, InvalidValue> {
+        let label = label.as_ref().trim();
+        let problem = if label.is_empty() {
+            "is blank"
+        } else if label.chars().any(char::is_control) {
+            "holds control characters"
+        } else if label.chars().nth(limits::AGENT_LABEL_MAX).is_some() {
+            "has over 80 characters"
+        } else {
+            return Ok(Self(canonical_label(label).unwrap_or(label).to_owned()));
+        };
+        Err(InvalidValue::new("agent", problem, "expected a short name such as my-agent"))
+    }
+
+    /// Makes a label of any text, cleaned like a title; `None` if nothing
+    /// remains.
+    pub fn normalize(label: &str) -> Option<Self> {
+        let text = PresentationText::normalize(label)?;
+        Self::parse(text.as_str()).ok()
+    }
+
+    /// The label as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether Herdr knows an agent by this name and looks for its process
+    /// (failure B38).
+    pub fn is_known(&self) -> bool {
+        canonical_label(&self.0).is_some()
+    }
+}
+
+text_newtype!(AgentLabel);
+
+/// The agents that Herdr 0.8.2 knows: canonical name, then the other names it
+/// takes for it (protocol §6.1).
+const KNOWN: [(&str, &[&str]); 22] = [
+    ("pi", &[]),
+    ("codex", &[]),
+    ("gemini", &[]),
+    ("cline", &[]),
+    ("omp", &[]),
+    ("droid", &[]),
+    ("maki", &[]),
+    ("claude", &["claude-code"]),
+    ("cursor", &["cursor-agent"]),
+    ("devin", &["devin-cli", "devin cli"]),
+    ("agy", &["antigravity", "antigravity-cli"]),
+    ("mastracode", &["mastra-code", "mastra code"]),
+    ("opencode", &["opencode2", "open-code"]),
+    ("copilot", &["github-copilot", "ghcs"]),
+    ("kimi", &["kimi-code", "kimi code"]),
+    ("kiro", &["kiro-cli"]),
+    ("amp", &["amp-local"]),
+    ("grok", &["grok-build"]),
+    ("hermes", &["hermes-agent"]),
+    ("kilo", &["kilo-code", "kilo code"]),
+    ("qodercli", &["qoderclicn", "qoder", "qodercn"]),
+    ("qwen", &["qwen-code", "qwen code"]),
+];
+
+/// Endings of which the server drops one before it looks a label up.
+const ENDINGS: [&str; 6] = [".exe", ".cmd", ".bat", ".ps1", ".js", ""];
+
+/// The canonical name of a label that Herdr 0.8.2 knows; `None` for any other.
+/// Case, surrounding blanks and one ending such as `.exe` do not matter.
+pub fn canonical_label(label: &str) -> Option<&'static str> {
+    let lower = label.trim().to_lowercase();
+    let name = ENDINGS.iter().find_map(|ending| lower.strip_suffix(ending)).unwrap_or(&lower);
+    KNOWN
+        .iter()
+        .find(|(canonical, others)| *canonical == name || others.contains(&name))
+        .map(|(canonical, _)| *canonical)
+}
+
+/// The canonical names of the agents that Herdr 0.8.2 knows.
+pub fn known_labels() -> impl Iterator<Item = &'static str> {
+    KNOWN.iter().map(|(canonical, _)| *canonical)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aliases_lead_to_the_canonical_name() {
+        for (raw, canonical) in [
+            ("CODEX", Some("codex")),
+            (" claude-code ", Some("claude")),
+            ("codex.js", Some("codex")),
+            ("devin cli", Some("devin")),
+            ("Claude Code", None),
+            ("notanagent.exe", None),
+            ("claude.exe.exe", None),
+            ("x/claude", None),
+        ] {
+            assert_eq!(canonical_label(raw), canonical, "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_server_would_take_as_it_is_is_refused_here() {
+        for raw in ["", "  ", "two\nlines", "esc\u{1b}[31m", &"x".repeat(10_000)] {
+            assert!(AgentLabel::parse(raw).is_err(), "{raw:?}");
+        }
+        assert_eq!(AgentLabel::normalize("zz\nq\u{1b}[31m").unwrap().as_str(), "zz q");
+        assert!(AgentLabel::normalize(" \n ").is_none());
+    }
+}

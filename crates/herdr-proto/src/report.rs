@@ -1,0 +1,170 @@
+use serde::{Deserialize, Serialize};
+
+use crate::call::{Ack, Call};
+use crate::ids::{PaneId, Seq, SourceId};
+use crate::label::AgentLabel;
+use crate::resume::ResumeArgv;
+use crate::session::{SessionId, SessionPath, StartSource};
+use crate::state::ReportState;
+use crate::text::PresentationText;
+
+/// `pane.report_agent`: claims the pane and says the agent's state. Between
+/// custom sources the last writer holds the pane. Ignored with `ok` under the
+/// twelve conditions of protocol §5.2.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ReportAgent {
+    /// The pane.
+    pub pane_id: PaneId,
+    /// Who reports.
+    pub source: SourceId,
+    /// The agent's label.
+    pub agent: AgentLabel,
+    /// Its state.
+    pub state: ReportState,
+    /// Why. Stored and shown nowhere on 0.8.2 (failure B50).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<PresentationText>,
+    /// Above every number used before for this pane and source. Absent counts
+    /// as stale as soon as one with a number was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<Seq>,
+    /// The agent's session. Dropped for a custom source on 0.8.2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session_id: Option<SessionId>,
+    /// The agent's session file. Dropped for a custom source on 0.8.2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session_path: Option<SessionPath>,
+    /// How to restart the agent; only for servers from 0.9.2 on
+    /// ([`Pong::takes_resume_argv`](crate::Pong::takes_resume_argv)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_argv: Option<ResumeArgv>,
+}
+
+impl ReportAgent {
+    /// A report of a state and nothing else.
+    pub fn new(pane_id: PaneId, source: SourceId, agent: AgentLabel, state: ReportState) -> Self {
+        Self {
+            pane_id,
+            source,
+            agent,
+            state,
+            message: None,
+            seq: None,
+            agent_session_id: None,
+            agent_session_path: None,
+            resume_argv: None,
+        }
+    }
+}
+
+impl Call for ReportAgent {
+    const METHOD: &'static str = "pane.report_agent";
+    type Reply = Ack;
+}
+
+/// `pane.report_agent_session`: says which session an agent has. From a custom
+/// source it has no effect on 0.8.2; from an official one it may lock the pane
+/// for everybody else (protocol §5.3, failure B36).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ReportAgentSession {
+    /// The pane.
+    pub pane_id: PaneId,
+    /// Who reports.
+    pub source: SourceId,
+    /// The agent's label.
+    pub agent: AgentLabel,
+    /// As in [`ReportAgent::seq`]; the same mark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<Seq>,
+    /// The session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session_id: Option<SessionId>,
+    /// The session file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session_path: Option<SessionPath>,
+    /// Why the session began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_start_source: Option<StartSource>,
+    /// As in [`ReportAgent::resume_argv`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_argv: Option<ResumeArgv>,
+}
+
+impl ReportAgentSession {
+    /// A report without a session; set the id, the path or both.
+    pub fn new(pane_id: PaneId, source: SourceId, agent: AgentLabel) -> Self {
+        Self {
+            pane_id,
+            source,
+            agent,
+            seq: None,
+            agent_session_id: None,
+            agent_session_path: None,
+            session_start_source: None,
+            resume_argv: None,
+        }
+    }
+}
+
+impl Call for ReportAgentSession {
+    const METHOD: &'static str = "pane.report_agent_session";
+    type Reply = Ack;
+}
+
+/// `pane.release_agent`: gives the pane back. Works only for the holder: same
+/// source, same label, fresh number (protocol §5.4). Title, labels and tokens
+/// stay behind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ReleaseAgent {
+    /// The pane.
+    pub pane_id: PaneId,
+    /// Who holds it.
+    pub source: SourceId,
+    /// The label of the claim.
+    pub agent: AgentLabel,
+    /// As in [`ReportAgent::seq`]; the same mark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<Seq>,
+}
+
+impl ReleaseAgent {
+    /// A release without a number, which only works for a claim without one.
+    pub fn new(pane_id: PaneId, source: SourceId, agent: AgentLabel) -> Self {
+        Self { pane_id, source, agent, seq: None }
+    }
+}
+
+impl Call for ReleaseAgent {
+    const METHOD: &'static str = "pane.release_agent";
+    type Reply = Ack;
+}
+
+/// `pane.clear_agent_authority`: ends a claim whatever its label. Sharper than
+/// a release: it also deletes a stored session (protocol §5.5).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ClearAgentAuthority {
+    /// The pane.
+    pub pane_id: PaneId,
+    /// Whose claim. Absent means whoever holds it, so a client always says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceId>,
+    /// As in [`ReportAgent::seq`]; the same mark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<Seq>,
+}
+
+impl ClearAgentAuthority {
+    /// Ends the claim of one source.
+    pub fn new(pane_id: PaneId, source: SourceId) -> Self {
+        Self { pane_id, source: Some(source), seq: None }
+    }
+}
+
+impl Call for ClearAgentAuthority {
+    const METHOD: &'static str = "pane.clear_agent_authority";
+    type Reply = Ack;
+}

@@ -1,0 +1,84 @@
+use serde::{Deserialize, Serialize};
+
+use crate::error::InvalidValue;
+use crate::limits;
+
+/// The command with which a server from 0.9.2 on restarts the pane's agent.
+///
+/// A bad one fails the whole report there (protocol §3), so it is checked
+/// here; older servers drop the field without a word.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct ResumeArgv(Vec<String>);
+
+impl ResumeArgv {
+    /// Takes the words of a command.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, the first is no bare command name, there are over
+    /// [`limits::RESUME_ARGV_MAX_WORDS`] words or
+    /// [`limits::RESUME_ARGV_MAX_BYTES`] bytes, or one holds control
+    /// characters or an apostrophe.
+    pub fn parse(words: Vec<String>) -> Result<Self, InvalidValue> {
+        let problem = if words.first().is_none_or(String::is_empty) {
+            "names no command"
+        } else if words[0].contains(['/', '\\']) || words[0].contains(char::is_whitespace) {
+            "begins with a path, not a bare command name"
+        } else if words.len() > limits::RESUME_ARGV_MAX_WORDS {
+            "has over 64 words"
+        } else if words.iter().map(String::len).sum::<usize>() > limits::RESUME_ARGV_MAX_BYTES {
+            "has over 8192 bytes"
+        } else if words.iter().any(|word| word.chars().any(|c| c.is_control() || c == '\'')) {
+            "holds a control character or an apostrophe"
+        } else {
+            return Ok(Self(words));
+        };
+        Err(InvalidValue::new(
+            "resume_argv",
+            problem,
+            "expected a bare command name and plain arguments",
+        ))
+    }
+
+    /// The words.
+    pub fn words(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl TryFrom<Vec<String>> for ResumeArgv {
+    type Error = InvalidValue;
+
+    fn try_from(words: Vec<String>) -> Result<Self, InvalidValue> {
+        Self::parse(words)
+    }
+}
+
+impl From<ResumeArgv> for Vec<String> {
+    fn from(argv: ResumeArgv) -> Self {
+        argv.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_new_server_takes_passes() {
+        let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
+        assert!(ResumeArgv::parse(words(&["agent", "--resume", "0b7c1f"])).is_ok());
+        for bad in [
+            words(&[]),
+            words(&[""]),
+            words(&["/usr/bin/agent"]),
+            words(&["agent", "it's"]),
+            words(&["agent", "a\nb"]),
+            vec!["a".to_owned(); 65],
+            words(&["agent", &"x".repeat(8200)]),
+        ] {
+            assert!(ResumeArgv::parse(bad).is_err());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+use serde::{Deserialize, Serialize};
+
+use crate::error::InvalidValue;
+use crate::ids::text_newtype;
+use crate::limits;
+
+/// The id of an agent's session. The server drops, without a word, one that is
+/// empty, over 512 characters or holds control characters (protocol §5.3).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// Takes a session id.
+    ///
+    /// # Errors
+    ///
+    /// If the server would drop it.
+    pub fn parse(id: impl Into<String>) -> Result<Self, InvalidValue> {
+        let id = id.into();
+        match problem(&id, limits::SESSION_ID_MAX) {
+            None => Ok(Self(id)),
+            Some(problem) => Err(InvalidValue::new(
+                "agent_session_id",
+                problem,
+                "expected 1 to 512 characters without control characters",
+            )),
+        }
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The absolute path of an agent's session file, up to 4096 characters.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SessionPath(String);
+
+impl SessionPath {
+    /// Takes a session path.
+    ///
+    /// # Errors
+    ///
+    /// If the server would drop it; a relative path, for example.
+    pub fn parse(path: impl Into<String>) -> Result<Self, InvalidValue> {
+        let path = path.into();
+        let problem = problem(&path, limits::SESSION_PATH_MAX)
+            .or_else(|| (!path.starts_with('/')).then_some("is relative"));
+        match problem {
+            None => Ok(Self(path)),
+            Some(problem) => Err(InvalidValue::new(
+                "agent_session_path",
+                problem,
+                "expected an absolute path of up to 4096 characters",
+            )),
+        }
+    }
+
+    /// The path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn problem(text: &str, max: usize) -> Option<&'static str> {
+    if text.is_empty() {
+        Some("is empty")
+    } else if text.chars().any(char::is_control) {
+        Some("holds control characters")
+    } else if text.chars().nth(max).is_some() {
+        Some("is too long")
+    } else {
+        None
+    }
+}
+
+text_newtype!(SessionId, SessionPath);
+
+/// Why a session began. The server looks at it only for its own integrations
+/// (protocol §5.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum StartSource {
+    /// The agent started.
+    Startup,
+    /// An earlier session goes on.
+    Resume,
+    /// The conversation was cleared.
+    Clear,
+    /// A new conversation in the same process.
+    New,
+    /// A copy of another session.
+    Fork,
+    /// The conversation was compacted.
+    Compact,
+}

@@ -1,0 +1,79 @@
+use serde::{Deserialize, Serialize};
+
+use crate::agent::AgentInfo;
+use crate::call::Call;
+use crate::open::AgentStatus;
+use crate::pane::PaneInfo;
+
+/// `session.snapshot`: everything at once, as a viewer wants it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SessionSnapshot {}
+
+impl Call for SessionSnapshot {
+    const METHOD: &'static str = "session.snapshot";
+    type Reply = SnapshotReply;
+}
+
+/// What `session.snapshot` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct SnapshotReply {
+    /// The state of the server.
+    pub snapshot: Snapshot,
+}
+
+/// The state of a server. Layouts are left out: nothing here draws them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The server's version.
+    #[serde(default)]
+    pub version: String,
+    /// The server's protocol number.
+    #[serde(default)]
+    pub protocol: u64,
+    /// The pane with the focus.
+    #[serde(default)]
+    pub focused_pane_id: Option<String>,
+    /// Workspaces, in the server's order.
+    #[serde(default)]
+    pub workspaces: Vec<Workspace>,
+    /// Tabs, in the server's order.
+    #[serde(default)]
+    pub tabs: Vec<Tab>,
+    /// Panes, in the server's order.
+    #[serde(default)]
+    pub panes: Vec<PaneInfo>,
+    /// Live agents.
+    #[serde(default)]
+    pub agents: Vec<AgentInfo>,
+}
+
+/// A workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Workspace {
+    /// Its id, for example `w1`.
+    pub workspace_id: String,
+    /// Its name.
+    #[serde(default)]
+    pub label: String,
+    /// The roll-up of its panes' states.
+    #[serde(default)]
+    pub agent_status: AgentStatus,
+}
+
+/// A tab.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Tab {
+    /// Its id, for example `w1:t1`.
+    pub tab_id: String,
+    /// Its workspace.
+    #[serde(default)]
+    pub workspace_id: String,
+    /// Its name.
+    #[serde(default)]
+    pub label: String,
+}

@@ -1,0 +1,267 @@
+use std::fmt;
+use std::iter::Peekable;
+use std::str::Chars;
+
+use serde::{Deserialize, Serialize};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::limits::TEXT_MAX_SCALARS;
+
+/// Text for people in the sidebar: a title, a label, a token's value. Never
+/// empty, at most [`TEXT_MAX_SCALARS`] Unicode scalars, on one line.
+///
+/// The server trims, drops control characters and cuts at 80 scalars, which
+/// glues words together, leaves `[31m` behind and cuts emoji in half
+/// (protocol §5.6 D6, failures B46 and B49). This type cleans first, so that
+/// what is sent is exactly what the server stores.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct PresentationText(String);
+
+impl PresentationText {
+    /// Cleans a text; `None` if nothing visible remains.
+    ///
+    /// Whole escape sequences (CSI, OSC, DCS and their kin) go. A run with
+    /// line breaks, tabs or other control characters becomes one space.
+    /// Direction overrides and invisible format characters go; emoji joiners
+    /// and variation selectors stay. The ends are trimmed. What is longer than
+    /// 80 scalars is cut between grapheme clusters and ends with `…`.
+    ///
+    /// ```
+    /// use herdr_proto::PresentationText;
+    /// let clean = |text| PresentationText::normalize(text).map(|t| t.to_string());
+    /// assert_eq!(clean("\u{1b}[31mred\u{1b}[0m\nline2\ttab").as_deref(), Some("red line2 tab"));
+    /// assert_eq!(clean(" \u{1b}\n"), None);
+    /// ```
+    pub fn normalize(text: &str) -> Option<Self> {
+        let clean = clean(text, Some(TEXT_MAX_SCALARS));
+        let visible = |c: char| !c.is_whitespace() && !joins(c);
+        clean.chars().any(visible).then(|| Self(cut(clean)))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PresentationText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl AsRef<str> for PresentationText {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for PresentationText {
+    /// Cleans what it reads; text of which nothing remains is an error.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = String::deserialize(deserializer)?;
+        Self::normalize(&raw).ok_or_else(|| serde::de::Error::custom("the text is blank"))
+    }
+}
+
+/// Any text without escape sequences, control characters and invisible format
+/// characters, on one line, uncut: fit for a terminal.
+///
+/// Programs that show what a server, a host or a file says use it, because the
+/// server hands a label's control characters back as they came.
+pub fn strip_controls(text: &str) -> String {
+    clean(text, None)
+}
+
+/// Cleans a text without cutting it, but reads no further than needed to know
+/// whether it is longer than `enough` scalars.
+fn clean(text: &str, enough: Option<usize>) -> String {
+    let mut out = String::new();
+    let mut scalars = 0;
+    // Blanks are held back until something follows them, which trims the end.
+    let mut blanks = String::new();
+    let mut broken = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if skip_sequence(c, &mut chars) || invisible(c) {
+            continue;
+        }
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+            broken = true;
+        } else if c.is_whitespace() {
+            blanks.push(c);
+        } else {
+            if broken {
+                blanks.clear();
+                blanks.push(' ');
+            }
+            if !out.is_empty() {
+                scalars += blanks.chars().count();
+                out.push_str(&blanks);
+            }
+            blanks.clear();
+            broken = false;
+            out.push(c);
+            scalars += 1;
+            if enough.is_some_and(|enough| scalars > enough) {
+                break;
+            }
+        }
+    }
+    out
+}
+
+/// Cuts between grapheme clusters so that text and `…` fit.
+fn cut(text: String) -> String {
+    if text.chars().count() <= TEXT_MAX_SCALARS {
+        return text;
+    }
+    let room = TEXT_MAX_SCALARS - 1;
+    let mut used = 0;
+    let mut end = 0;
+    for (start, cluster) in text.grapheme_indices(true) {
+        used += cluster.chars().count();
+        if used > room {
+            break;
+        }
+        end = start + cluster.len();
+    }
+    let kept = if text[..end].trim_end().is_empty() {
+        // One cluster fills everything; there is no better place to cut.
+        text.chars().take(room).collect()
+    } else {
+        text[..end].trim_end().to_owned()
+    };
+    kept + "…"
+}
+
+/// Skips the rest of an escape sequence that begins with `c`.
+fn skip_sequence(c: char, chars: &mut Peekable<Chars<'_>>) -> bool {
+    match c {
+        '\u{1b}' => match chars.peek() {
+            Some('[') => {
+                chars.next();
+                skip_control_sequence(chars);
+            }
+            Some(']' | 'P' | 'X' | '^' | '_') => {
+                chars.next();
+                skip_string(chars);
+            }
+            _ => {
+                while chars.next_if(|c| matches!(c, ' '..='/')).is_some() {}
+                chars.next_if(|c| matches!(c, '0'..='~'));
+            }
+        },
+        '\u{9b}' => skip_control_sequence(chars),
+        '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(chars),
+        _ => return false,
+    }
+    true
+}
+
+/// CSI: parameters and intermediates, then one final byte.
+fn skip_control_sequence(chars: &mut Peekable<Chars<'_>>) {
+    while chars.next_if(|c| matches!(c, ' '..='?')).is_some() {}
+    chars.next_if(|c| matches!(c, '@'..='~'));
+}
+
+/// OSC, DCS, SOS, PM, APC: everything up to BEL or the string terminator; a
+/// terminal swallows the rest of an unfinished one, and so do we.
+fn skip_string(chars: &mut Peekable<Chars<'_>>) {
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{7}' | '\u{9c}' | '\u{18}' | '\u{1a}' => return,
+            '\u{1b}' => {
+                // An escape ends the string; `\` completes the terminator, and
+                // anything else begins a sequence of its own.
+                if chars.next_if_eq(&'\\').is_none() {
+                    skip_sequence('\u{1b}', chars);
+                }
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Kept though invisible: they hold emoji together and choose their form.
+fn joins(c: char) -> bool {
+    matches!(c, '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Characters without a glyph, most of them of Unicode's property
+/// `Default_Ignorable_Code_Point`: direction marks and overrides, zero-width
+/// characters, fillers, tags.
+fn invisible(c: char) -> bool {
+    !joins(c)
+        && matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normal(text: &str) -> String {
+        PresentationText::normalize(text).map_or_else(String::new, |t| t.0)
+    }
+
+    #[test]
+    fn escape_sequences_go_whole() {
+        for (raw, clean) in [
+            ("\u{1b}[31mred\u{1b}[0m\nline2\ttab", "red line2 tab"),
+            ("\u{1b}]0;window\u{7}after", "after"),
+            ("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
+            ("\u{1b}Pq#0;2\u{1b}\\a", "a"),
+            ("\u{9b}1mx\u{9d}0;t\u{9c}y", "xy"),
+            ("a\u{1b}(Bb", "ab"),
+            ("tail\u{1b}", "tail"),
+            ("tail\u{1b}[", "tail"),
+            ("open\u{1b}]0;never ends", "open"),
+            ("\u{1b}]0;x\u{1b}[31mred", "red"),
+            ("\u{1b}[3日", "日"),
+        ] {
+            assert_eq!(normal(raw), clean, "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn breaks_become_one_space_and_blanks_stay() {
+        for (raw, clean) in [
+            ("a\r\n\r\nb", "a b"),
+            ("a \n b", "a b"),
+            ("a  b", "a  b"),
+            ("\u{0}a\u{7f}b\u{85}c\u{2028}d", "a b c d"),
+            ("  spaced  ", "spaced"),
+            ("\u{1b}\n", ""),
+            (" \u{200b}\u{200d}\u{fe0f} ", ""),
+        ] {
+            assert_eq!(normal(raw), clean, "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn invisible_characters_go_and_emoji_stay_whole() {
+        assert_eq!(normal("a\u{202e}b\u{2066}c\u{200b}d\u{feff}e\u{e0041}f"), "abcdef");
+        let family = "👩\u{200d}👩\u{200d}👧\u{200d}👦";
+        assert_eq!(normal(family), family);
+        assert_eq!(normal("❤\u{fe0f}"), "❤\u{fe0f}");
+        assert_eq!(normal("\u{e0b0} glyph"), "\u{e0b0} glyph");
+    }
+
+    #[test]
+    fn the_cut_falls_between_clusters() {
+        let family = "👩\u{200d}👩\u{200d}👧\u{200d}👦";
+        let cut = normal(&family.repeat(20));
+        assert_eq!(cut, family.repeat(11) + "…");
+        assert_eq!(normal(&"x".repeat(80)), "x".repeat(80));
+        assert_eq!(normal(&"x".repeat(81)), "x".repeat(79) + "…");
+        assert_eq!(normal(&format!("{} y z", "x".repeat(78))), "x".repeat(78) + "…");
+        let zalgo = format!("a{}", "\u{301}".repeat(200));
+        assert_eq!(normal(&zalgo).chars().count(), 80);
+    }
+}

@@ -1,0 +1,97 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::InvalidValue;
+use crate::ids::text_newtype;
+use crate::limits;
+use crate::text::PresentationText;
+
+/// The key of a token: `[A-Za-z0-9_-]{1,32}`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TokenKey(String);
+
+impl TokenKey {
+    /// Takes a key.
+    ///
+    /// # Errors
+    ///
+    /// If the server would refuse it, and with it everything else in the same
+    /// report.
+    pub fn parse(key: impl Into<String>) -> Result<Self, InvalidValue> {
+        let key = key.into();
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let problem = if key.is_empty() {
+            "is empty".to_owned()
+        } else if let Some(bad) = key.chars().find(|c| !allowed(*c)) {
+            format!("holds {bad:?}")
+        } else if key.len() > limits::TOKEN_KEY_MAX {
+            format!("has {} characters", key.len())
+        } else {
+            return Ok(Self(key));
+        };
+        Err(InvalidValue::new("token key", problem, "expected 1 to 32 of A-Z a-z 0-9 _ -"))
+    }
+
+    /// The key as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+text_newtype!(TokenKey);
+
+/// What a report does to one token. The third possibility, leaving it as it
+/// is, is not to name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a token is set or cleared")]
+pub enum TokenEdit {
+    /// Show this text.
+    Set(PresentationText),
+    /// Take it off.
+    Clear,
+}
+
+/// Changes to a pane's tokens. Tokens always merge: what is not named stays,
+/// whoever set it (protocol §5.6 D5).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TokenPatch(BTreeMap<TokenKey, Option<PresentationText>>);
+
+impl TokenPatch {
+    /// A patch that leaves everything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets or clears a key; the last word on a key counts.
+    pub fn edit(&mut self, key: TokenKey, edit: TokenEdit) {
+        let value = match edit {
+            TokenEdit::Set(text) => Some(text),
+            TokenEdit::Clear => None,
+        };
+        self.0.insert(key, value);
+    }
+
+    /// Leaves a key after all.
+    pub fn leave(&mut self, key: &TokenKey) {
+        self.0.remove(key);
+    }
+
+    /// Each named key with its new text; `None` clears.
+    pub fn iter(&self) -> impl Iterator<Item = (&TokenKey, Option<&PresentationText>)> {
+        self.0.iter().map(|(key, text)| (key, text.as_ref()))
+    }
+
+    /// How many keys it names; the server takes
+    /// [`limits::TOKENS_PER_REPORT`] at once.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
