@@ -1,0 +1,217 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use herdr_proto::limits::SERVER_LINE_MAX;
+use herdr_proto::{Call, Subscribe, Subscription, decode, encode};
+
+use crate::Connection;
+use crate::error::{Error, ErrorKind};
+use crate::options::Options;
+use crate::stream::{EventStream, HeldStream};
+
+/// Speaks with the server behind one socket, one connection for each request.
+///
+/// A client holds a path and [`Options`], no connection: the server closes
+/// after every reply, and a connection that waits for its request would cost it
+/// a thread (protocol.md section 7.3). So clones are cheap, several requests
+/// may be out at once, each on its own connection and without an order among
+/// them, and a server that went away and came back needs no care here.
+///
+/// Every async method has to run inside a tokio runtime with I/O and time
+/// enabled; outside one, tokio panics. None of them blocks its thread.
+#[derive(Clone, Debug)]
+pub struct Client {
+    shared: Arc<Shared>,
+    options: Options,
+}
+
+#[derive(Debug)]
+struct Shared {
+    socket: PathBuf,
+    /// The number of the next request. It only tells lines apart in a log.
+    next_id: AtomicU64,
+}
+
+impl Client {
+    /// A client for the socket at this path. Nothing is tried or checked yet.
+    pub fn new(socket: impl Into<PathBuf>, options: Options) -> Self {
+        let shared = Shared { socket: socket.into(), next_id: AtomicU64::new(1) };
+        Self { shared: Arc::new(shared), options }
+    }
+
+    /// The path of the socket.
+    pub fn socket(&self) -> &Path {
+        &self.shared.socket
+    }
+
+    /// The options it was made with.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The same client with another [`Options::deadline`], as for the last
+    /// requests of a host that is about to exit.
+    #[must_use]
+    pub fn with_deadline(&self, deadline: Duration) -> Self {
+        Self { shared: Arc::clone(&self.shared), options: self.options.deadline(deadline) }
+    }
+
+    /// Makes a request and waits for its reply.
+    ///
+    /// The reply's id is not compared: with one request for each connection
+    /// there is nothing to mix up, and a refused line comes back with an empty
+    /// or a derived id (protocol.md section 9).
+    ///
+    /// An `Ok` means that the server took the request, not that it did what
+    /// was asked (protocol.md section 5).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Rejected`] when the server refuses, and every other kind.
+    /// A request that is too long for
+    /// [`REQUEST_LINE_MAX`](herdr_proto::limits::REQUEST_LINE_MAX) is an
+    /// [`ErrorKind::InvalidRequest`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection. The server may have the
+    /// request already and then still applies it.
+    pub async fn call<C: Call>(&self, call: &C) -> Result<C::Reply, Error> {
+        let line = self.encode(call)?;
+        let (_, reply) = self.request(&line, C::METHOD).await?;
+        self.decode::<C>(&reply)
+    }
+
+    /// Sends one line as it is and gives back the first line of the answer as
+    /// it is, without its newline.
+    ///
+    /// `line` ends with its newline. The answer need not be JSON or UTF-8.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call), but for the kinds that come of reading the
+    /// reply; and [`ErrorKind::InvalidRequest`] for a line that the server
+    /// would drop without a word: without its newline, blank, with a second
+    /// line after it, or longer than [`SERVER_LINE_MAX`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`call`](Self::call).
+    pub async fn exchange(&self, line: &[u8]) -> Result<Bytes, Error> {
+        let (_, reply) = self.request(line, "-").await?;
+        Ok(reply)
+    }
+
+    /// Opens a stream that stays open and silent until the server goes away.
+    ///
+    /// The deadline covers the acknowledgement; the stream itself has none.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection and changes nothing else.
+    pub async fn hold(&self) -> Result<HeldStream, Error> {
+        Ok(HeldStream::new(self.open_stream(Vec::new()).await?))
+    }
+
+    /// Subscribes to events.
+    ///
+    /// Each subscription costs the server work every 100 ms for as long as the
+    /// stream is open (protocol.md section 7.5), so ask for few. The deadline
+    /// covers the acknowledgement; the stream itself has none.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call). A pane that does not exist is refused with the
+    /// code `pane_not_found`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection and changes nothing else.
+    pub async fn subscribe(&self, subscriptions: Vec<Subscription>) -> Result<EventStream, Error> {
+        Ok(EventStream::new(self.open_stream(subscriptions).await?))
+    }
+
+    async fn open_stream(&self, subscriptions: Vec<Subscription>) -> Result<Connection, Error> {
+        let line = self.encode(&Subscribe::to(subscriptions))?;
+        let (connection, reply) = self.request(&line, Subscribe::METHOD).await?;
+        self.decode::<Subscribe>(&reply)?;
+        Ok(connection)
+    }
+
+    async fn request(&self, line: &[u8], method: &str) -> Result<(Connection, Bytes), Error> {
+        let outcome = match check(line) {
+            Ok(()) => Connection::request(self.socket(), &self.options, line).await,
+            Err(note) => Err(Error::new(ErrorKind::InvalidRequest, self.socket()).note(note)),
+        };
+        match &outcome {
+            Ok(_) => tracing::trace!(method, bytes = line.len(), "answered"),
+            Err(error) => {
+                tracing::debug!(method, bytes = line.len(), kind = ?error.kind(), "not answered");
+            }
+        }
+        outcome
+    }
+
+    fn encode<C: Call>(&self, call: &C) -> Result<Vec<u8>, Error> {
+        let id = format!("t{}", self.shared.next_id.fetch_add(1, Ordering::Relaxed));
+        encode(&id, call)
+            .map_err(|cause| Error::new(ErrorKind::InvalidRequest, self.socket()).caused_by(cause))
+    }
+
+    fn decode<C: Call>(&self, reply: &[u8]) -> Result<C::Reply, Error> {
+        match decode::<C::Reply>(reply) {
+            Ok(Ok(reply)) => Ok(reply),
+            Ok(Err(rejection)) => Err(Error::rejected(rejection, self.socket())),
+            Err(cause) => Err(Error::undecodable(cause, self.socket())),
+        }
+    }
+}
+
+/// What the server would answer with silence is better refused here
+/// (protocol.md section 7.3).
+fn check(line: &[u8]) -> Result<(), &'static str> {
+    let Some((b'\n', text)) = line.split_last() else {
+        return Err("it does not end with a newline");
+    };
+    if text.trim_ascii().is_empty() {
+        Err("it is blank")
+    } else if text.contains(&b'\n') {
+        Err("it has more than one line")
+    } else if text.len() > SERVER_LINE_MAX {
+        Err("it is over the server's limit of 1 MiB")
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_the_server_would_drop_are_refused() {
+        let longest = [vec![b'x'; SERVER_LINE_MAX], b"\n".to_vec()].concat();
+        let over = [&b"x"[..], &longest].concat();
+        let cases: [(&[u8], bool); 9] = [
+            (b"{}\n", true),
+            (b"{}\r\n", true),
+            (&longest, true),
+            (b"", false),
+            (b"{}", false),
+            (b"\n", false),
+            (b" \t\r\n", false),
+            (b"{}\n{}\n", false),
+            (&over, false),
+        ];
+        for (line, fine) in cases {
+            assert_eq!(check(line).is_ok(), fine, "{} bytes", line.len());
+        }
+    }
+}

@@ -1,0 +1,231 @@
+use std::error::Error as StdError;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use herdr_proto::Rejection;
+
+/// How much of a refusal's code a message shows, in characters. The real ones
+/// have under 40; the rest of what a strange server says stays out of logs.
+const CODE_SHOWN: usize = 64;
+
+/// Why an exchange with the server did not come to its reply.
+///
+/// [`kind`](Self::kind) says what a caller can act on, `Display` says this
+/// layer's view in one sentence with the path in it, and `source` holds the
+/// operating system's or the decoder's error where there is one. Nothing that
+/// was sent, and no line that was received, is ever part of it.
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    phase: Option<Phase>,
+    socket: PathBuf,
+    note: Option<String>,
+    rejection: Option<Rejection>,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// What went wrong, by what a caller would do about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Nothing is at the path, or a symbolic link that leads nowhere. The
+    /// server was stopped, or the path is of another machine.
+    NoSuchSocket,
+    /// A socket is there and nobody listens: the server was killed. On macOS a
+    /// full backlog looks the same.
+    Refused,
+    /// Something is at the path that is no stream socket.
+    NotASocket,
+    /// The path or sockets as such are forbidden to this process: file modes,
+    /// or a sandbox.
+    Permission,
+    /// The path is longer than a socket address holds. Nothing was tried. A
+    /// short symbolic link to the same place works.
+    PathTooLong,
+    /// Another user, who is not root, serves the socket; nothing was sent.
+    /// [`Options::allow_foreign_socket`](crate::Options::allow_foreign_socket)
+    /// lifts it.
+    ForeignOwner,
+    /// The server's backlog stayed full for the whole deadline; nothing was
+    /// sent.
+    Busy,
+    /// The deadline passed in this phase. After [`Phase::Read`] the server may
+    /// still apply the request (protocol.md section 10: a stopped server does,
+    /// once it goes on).
+    Timeout(Phase),
+    /// The server closed the connection without a byte, as it does with lines
+    /// that are no requests (protocol.md section 7.3), or when it stops.
+    ClosedWithoutReply,
+    /// The server closed the connection within a line.
+    ClosedMidReply,
+    /// The server's line is longer than
+    /// [`Options::reply_cap`](crate::Options::reply_cap).
+    Oversize,
+    /// The server's line is not the reply or event it should be.
+    Malformed,
+    /// The server speaks JSON-RPC: it is herdr-core, not the pane API
+    /// (protocol.md section 8.1). Trying again will not change that.
+    NotPaneApi,
+    /// The server refused the request, see [`Error::rejection`].
+    Rejected,
+    /// The request can be no line of the protocol: longer than
+    /// the server reads, blank, without its newline, or with two. Nothing was
+    /// tried.
+    InvalidRequest,
+    /// This platform has no Unix sockets, so nothing was tried.
+    Unsupported,
+    /// Anything else that the operating system says, such as too many open
+    /// files. `source` has it.
+    Io,
+}
+
+/// A part of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Phase {
+    /// Until the connection stands and its owner is checked.
+    Connect,
+    /// Until the server has the whole line.
+    Write,
+    /// Until the reply is there.
+    Read,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, socket: &Path) -> Self {
+        let phase = if let ErrorKind::Timeout(phase) = kind { Some(phase) } else { None };
+        Self(Box::new(Inner {
+            kind,
+            phase,
+            socket: socket.to_path_buf(),
+            note: None,
+            rejection: None,
+            source: None,
+        }))
+    }
+
+    pub(crate) fn in_phase(mut self, phase: Phase) -> Self {
+        self.0.phase = Some(phase);
+        self
+    }
+
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+        self.0.note = Some(note.into());
+        self
+    }
+
+    pub(crate) fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    pub(crate) fn rejected(rejection: Rejection, socket: &Path) -> Self {
+        let mut error = Self::new(ErrorKind::Rejected, socket).in_phase(Phase::Read);
+        error.0.note = Some(rejection.code.as_str().escape_debug().take(CODE_SHOWN).collect());
+        error.0.rejection = Some(rejection);
+        error
+    }
+
+    pub(crate) fn undecodable(cause: herdr_proto::Error, socket: &Path) -> Self {
+        let kind = match cause.kind() {
+            herdr_proto::ErrorKind::NotPaneApi => ErrorKind::NotPaneApi,
+            _ => ErrorKind::Malformed,
+        };
+        Self::new(kind, socket).in_phase(Phase::Read).caused_by(cause)
+    }
+
+    /// What went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The phase it went wrong in, or `None` when nothing was tried. Up to
+    /// [`Phase::Write`] the server does not have the request.
+    pub fn phase(&self) -> Option<Phase> {
+        self.0.phase
+    }
+
+    /// The path of the socket.
+    pub fn socket(&self) -> &Path {
+        &self.0.socket
+    }
+
+    /// The server's code and message, for [`ErrorKind::Rejected`] only.
+    pub fn rejection(&self) -> Option<&Rejection> {
+        self.0.rejection.as_ref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { kind, socket, note, .. } = &*self.0;
+        // Quoted, so that a blank or a newline in it can be seen.
+        let socket = socket.display().to_string();
+        match kind {
+            ErrorKind::NoSuchSocket => write!(f, "there is no socket at {socket:?}"),
+            ErrorKind::Refused => write!(f, "nobody listens on the socket {socket:?}"),
+            ErrorKind::NotASocket => write!(f, "{socket:?} is not a stream socket"),
+            ErrorKind::Permission => write!(
+                f,
+                "no permission to use the socket {socket:?} (file modes, or a sandbox around \
+                 this process)"
+            ),
+            ErrorKind::PathTooLong => write!(f, "the path {socket:?} is too long for a socket"),
+            ErrorKind::ForeignOwner => write!(
+                f,
+                "the socket {socket:?} is served by somebody else (allow_foreign_socket lifts this)"
+            ),
+            ErrorKind::Busy => write!(f, "the server at {socket:?} takes no connections in time"),
+            ErrorKind::Timeout(Phase::Connect) => {
+                write!(f, "connecting to {socket:?} took too long")
+            }
+            ErrorKind::Timeout(Phase::Write) => {
+                write!(f, "the server at {socket:?} did not take the request in time")
+            }
+            ErrorKind::Timeout(Phase::Read) => {
+                write!(f, "the server at {socket:?} did not answer in time")
+            }
+            ErrorKind::ClosedWithoutReply => {
+                write!(f, "the server at {socket:?} closed the connection without an answer")
+            }
+            ErrorKind::ClosedMidReply => {
+                write!(f, "the server at {socket:?} closed the connection within a line")
+            }
+            ErrorKind::Oversize => write!(f, "a line of the server at {socket:?} is too long"),
+            ErrorKind::Malformed => {
+                write!(f, "a line of the server at {socket:?} is not what it should be")
+            }
+            ErrorKind::NotPaneApi => write!(f, "what listens at {socket:?} is not the pane API"),
+            ErrorKind::Rejected => write!(f, "the server at {socket:?} refused the request"),
+            ErrorKind::InvalidRequest => f.write_str("the request is no line of the protocol"),
+            ErrorKind::Unsupported => f.write_str("this platform has no pane socket"),
+            ErrorKind::Io => write!(f, "the connection to {socket:?} failed"),
+        }?;
+        match note {
+            Some(note) => write!(f, ": {note}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { kind, phase, socket, note, source, .. } = &*self.0;
+        f.debug_struct("Error")
+            .field("kind", kind)
+            .field("phase", phase)
+            .field("socket", socket)
+            .field("note", note)
+            .field("source", source)
+            // The refusal's message may quote the request.
+            .finish_non_exhaustive()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}

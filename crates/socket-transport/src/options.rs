@@ -1,0 +1,68 @@
+use std::time::Duration;
+
+/// How long an exchange may take when [`Options::deadline`] was not called.
+pub const DEFAULT_DEADLINE: Duration = Duration::from_secs(5);
+
+/// The longest reply line taken when [`Options::reply_cap`] was not called, in
+/// bytes without the newline.
+pub const DEFAULT_REPLY_CAP: usize = 1024 * 1024;
+
+/// What a [`Client`](crate::Client) may spend and whom it trusts.
+///
+/// ```
+/// use std::time::Duration;
+/// use socket_transport::Options;
+///
+/// let options = Options::default().deadline(Duration::from_millis(500));
+/// assert_eq!(options.reply_cap, socket_transport::DEFAULT_REPLY_CAP);
+/// assert!(!options.allow_foreign_socket);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// The time for one whole exchange: connecting (with the waits on a full
+    /// backlog), writing and reading together. For streams it covers the
+    /// acknowledgement only. Default [`DEFAULT_DEADLINE`]; 500 ms has proved
+    /// too short for a busy server (protocol.md section 7.3).
+    pub deadline: Duration,
+    /// The longest line taken from the server, in bytes without the newline.
+    /// Default [`DEFAULT_REPLY_CAP`].
+    pub reply_cap: usize,
+    /// Whether a socket that is served by another user than this process's
+    /// own, or root, is spoken to. Default false. A file in a project must
+    /// never decide this.
+    pub allow_foreign_socket: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            deadline: DEFAULT_DEADLINE,
+            reply_cap: DEFAULT_REPLY_CAP,
+            allow_foreign_socket: false,
+        }
+    }
+}
+
+impl Options {
+    /// Sets [`deadline`](Self::deadline).
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Sets [`reply_cap`](Self::reply_cap).
+    #[must_use]
+    pub fn reply_cap(mut self, bytes: usize) -> Self {
+        self.reply_cap = bytes;
+        self
+    }
+
+    /// Sets [`allow_foreign_socket`](Self::allow_foreign_socket).
+    #[must_use]
+    pub fn allow_foreign_socket(mut self, allow: bool) -> Self {
+        self.allow_foreign_socket = allow;
+        self
+    }
+}
