@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use herdr_proto::limits::SERVER_LINE_MAX;
-use herdr_proto::{Call, Subscribe, Subscription, decode, encode};
+use herdr_proto::{Call, Subscribe, Subscription, SubscriptionStarted, encode};
 
 use crate::Connection;
 use crate::error::{Error, ErrorKind};
 use crate::options::Options;
+use crate::read;
 use crate::stream::{EventStream, HeldStream};
 
 /// Speaks with the server behind one socket, one connection for each request.
@@ -82,7 +83,7 @@ impl Client {
     pub async fn call<C: Call>(&self, call: &C) -> Result<C::Reply, Error> {
         let line = self.encode(call)?;
         let (_, reply) = self.request(&line, C::METHOD).await?;
-        self.decode::<C>(&reply)
+        read::reply(&reply, self.socket())
     }
 
     /// Sends one line as it is and gives back the first line of the answer as
@@ -141,7 +142,7 @@ impl Client {
     async fn open_stream(&self, subscriptions: Vec<Subscription>) -> Result<Connection, Error> {
         let line = self.encode(&Subscribe::to(subscriptions))?;
         let (connection, reply) = self.request(&line, Subscribe::METHOD).await?;
-        self.decode::<Subscribe>(&reply)?;
+        read::reply::<SubscriptionStarted>(&reply, self.socket())?;
         Ok(connection)
     }
 
@@ -163,14 +164,6 @@ impl Client {
         let id = format!("t{}", self.shared.next_id.fetch_add(1, Ordering::Relaxed));
         encode(&id, call)
             .map_err(|cause| Error::new(ErrorKind::InvalidRequest, self.socket()).caused_by(cause))
-    }
-
-    fn decode<C: Call>(&self, reply: &[u8]) -> Result<C::Reply, Error> {
-        match decode::<C::Reply>(reply) {
-            Ok(Ok(reply)) => Ok(reply),
-            Ok(Err(rejection)) => Err(Error::rejected(rejection, self.socket())),
-            Err(cause) => Err(Error::undecodable(cause, self.socket())),
-        }
     }
 }
 

@@ -18,7 +18,8 @@ pub struct SocketIdentity {
 /// when nothing can be seen there.
 ///
 /// This is one `stat`, no connection. Changing the mode of the file does not
-/// change its identity.
+/// change its identity. Two sockets bound within one tick of the file system's
+/// clock, some milliseconds, may look the same.
 #[cfg(unix)]
 pub fn inode(path: impl AsRef<Path>) -> Option<SocketIdentity> {
     use std::os::unix::fs::MetadataExt;

@@ -43,6 +43,7 @@ mod identity;
 mod misconfiguration;
 mod options;
 mod peer;
+mod read;
 mod stream;
 #[cfg(unix)]
 mod unix;

@@ -1,8 +1,9 @@
-use herdr_proto::{Event, decode_event};
+use herdr_proto::Event;
 
 use crate::Connection;
 use crate::error::{Error, ErrorKind};
 use crate::peer::Peer;
+use crate::read;
 
 /// A connection that is only there to end.
 ///
@@ -101,14 +102,9 @@ impl EventStream {
     ///
     /// Cancel safe: no event is lost, half an event stays until its rest comes.
     pub async fn next(&mut self) -> Result<Option<Event>, Error> {
-        let Some(line) = self.connection.next_line().await? else {
-            return Ok(None);
-        };
-        let socket = self.connection.socket();
-        match decode_event(&line) {
-            Ok(Ok(event)) => Ok(Some(event)),
-            Ok(Err(rejection)) => Err(Error::rejected(rejection, socket)),
-            Err(cause) => Err(Error::undecodable(cause, socket)),
+        match self.connection.next_line().await? {
+            Some(line) => read::event(&line, self.connection.socket()).map(Some),
+            None => Ok(None),
         }
     }
 }
