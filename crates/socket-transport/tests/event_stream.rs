@@ -1,6 +1,7 @@
 //! Streams of events, known ones and others.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 mod support;
 

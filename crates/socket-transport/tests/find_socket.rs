@@ -5,7 +5,10 @@ use std::path::Path;
 
 use socket_transport::{Misconfiguration, Why, find_socket};
 
-fn find(flag: Option<&str>, set: &[(&str, &str)]) -> Result<OsString, Misconfiguration> {
+/// Variables and their values.
+type Set<'a> = &'a [(&'a str, &'a str)];
+
+fn find(flag: Option<&str>, set: Set<'_>) -> Result<OsString, Misconfiguration> {
     let lookup = |name: &str| {
         set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
     };
@@ -20,7 +23,7 @@ fn the_first_that_is_set_decides() {
         ("XDG_CONFIG_HOME", "/xdg"),
         ("HOME", "/home/ada"),
     ];
-    let cases: [(Option<&str>, &[(&str, &str)], &str); 7] = [
+    let cases: [(Option<&str>, Set<'_>, &str); 7] = [
         (Some("/by/flag.sock"), &all, "/by/flag.sock"),
         (None, &all, "/by/variable.sock"),
         (None, &all[1..], "/xdg/herdr/sessions/work/herdr.sock"),
@@ -44,7 +47,7 @@ fn a_flag_is_meant_from_here() {
 fn what_is_set_and_unusable_is_never_passed_over() {
     let home = ("HOME", "/home/ada");
     let long = "s".repeat(65);
-    let cases: [(Option<&str>, &[(&str, &str)], &str, Why); 13] = [
+    let cases: [(Option<&str>, Set<'_>, &str, Why); 13] = [
         (Some(""), &[home], "--socket", Why::Empty),
         (Some("/x.sock\n"), &[home], "--socket", Why::Blank),
         (None, &[("HERDR_SOCKET_PATH", ""), home], "HERDR_SOCKET_PATH", Why::Empty),

@@ -1,6 +1,7 @@
 //! Servers that do what a script says, each on a socket in a folder of its own.
 
 #![allow(dead_code, reason = "every test file uses another part of this")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use std::future::poll_fn;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
