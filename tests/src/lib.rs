@@ -1,1 +1,4 @@
-//! End-to-end support.
+//! Support for the end-to-end bodies: the replay of recorded traces and event
+//! flows on the pure model, on a fake server, or on a real Herdr.
+
+pub mod replay;

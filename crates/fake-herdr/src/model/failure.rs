@@ -1,0 +1,23 @@
+//! An error reply.
+
+/// What the server says when it refuses a request. The message is text for
+/// people and not part of the contract; clients go by the code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+}
+
+impl Failure {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+
+    pub(crate) fn pane_not_found(pane: &str) -> Self {
+        Self::new("pane_not_found", format!("there is no pane {pane}"))
+    }
+
+    pub(crate) fn workspace_not_found(workspace: &str) -> Self {
+        Self::new("workspace_not_found", format!("there is no workspace {workspace}"))
+    }
+}

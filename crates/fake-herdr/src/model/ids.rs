@@ -1,0 +1,119 @@
+//! Public numbers and the spellings of pane ids (protocol 2.3).
+
+/// The digits of public numbers. Bijective base 32: the digits stand for 1 to
+/// 32, so `0` is the digit for 32 and no number has a leading zero.
+const DIGITS: &[u8; 32] = b"123456789ABCDEFGHJKMNPQRSTVWXYZ0";
+
+/// Writes a public number, `1` for 1, `A` for 10, `11` for 33.
+pub(crate) fn encode(mut number: u64) -> String {
+    let mut digits = Vec::new();
+    while number > 0 {
+        let rest = number - 1;
+        digits.push(char::from(DIGITS[usize::try_from(rest % 32).unwrap_or(0)]));
+        number = rest / 32;
+    }
+    digits.iter().rev().collect()
+}
+
+/// Reads a public number. `None` for a letter outside the digits, for nothing
+/// and for a number that does not fit.
+pub(crate) fn decode(text: &str) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    text.bytes().try_fold(0u64, |number, byte| {
+        let digit = DIGITS.iter().position(|known| *known == byte)?;
+        number.checked_mul(32)?.checked_add(u64::try_from(digit).ok()? + 1)
+    })
+}
+
+/// How a caller named a workspace: its id, or its place in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WorkspaceName<'a> {
+    /// `w1`
+    Id(&'a str),
+    /// `1` or `w_1`: the first in the list.
+    Place(usize),
+}
+
+/// Both readings of a workspace name, the id first.
+pub(crate) fn workspace_names(text: &str) -> impl Iterator<Item = WorkspaceName<'_>> {
+    let place = text
+        .strip_prefix("w_")
+        .unwrap_or(text)
+        .parse::<usize>()
+        .ok()
+        .and_then(|place| place.checked_sub(1));
+    std::iter::once(WorkspaceName::Id(text)).chain(place.map(WorkspaceName::Place))
+}
+
+/// How a caller named a pane, apart from the ids that a move left behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PaneName<'a> {
+    /// `w1:p1`, `1-1`, `w1-1`, `w_1:p1`: a number within a workspace.
+    Numbered {
+        /// The workspace part.
+        workspace: &'a str,
+        /// The pane's public number there.
+        number: u64,
+    },
+    /// `p_1` and `p_w1_1`: the server's own number of the pane, which no move
+    /// changes.
+    Raw {
+        /// The workspace that must hold it, if the spelling names one.
+        workspace: Option<&'a str>,
+        /// The number.
+        number: u64,
+    },
+}
+
+/// Reads any spelling of a pane id; `None` when the text is none of them.
+pub(crate) fn pane_name(text: &str) -> Option<PaneName<'_>> {
+    if let Some(rest) = text.strip_prefix("p_") {
+        let (workspace, number) = match rest.rsplit_once('_') {
+            Some((workspace, number)) => (Some(workspace), number),
+            None => (None, rest),
+        };
+        return Some(PaneName::Raw { workspace, number: number.parse::<u32>().ok()?.into() });
+    }
+    if let Some((workspace, number)) = text.rsplit_once(":p") {
+        return Some(PaneName::Numbered { workspace, number: decode(number)? });
+    }
+    let (workspace, number) = text.rsplit_once('-')?;
+    Some(PaneName::Numbered { workspace, number: number.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn public_numbers_count_without_a_zero() {
+        for (number, text) in [(1, "1"), (9, "9"), (10, "A"), (32, "0"), (33, "11"), (64, "10")] {
+            assert_eq!(encode(number), text);
+            assert_eq!(decode(text), Some(number));
+        }
+        assert_eq!(decode(""), None);
+        assert_eq!(decode("a"), None, "digits are upper case");
+        assert_eq!(decode("ZZZZZZZZZZZZZZZZZZZZ"), None, "too large");
+        for number in 1..5_000 {
+            assert_eq!(decode(&encode(number)), Some(number));
+        }
+    }
+
+    #[test]
+    fn pane_ids_have_four_spellings() {
+        let numbered = |workspace, number| Some(PaneName::Numbered { workspace, number });
+        assert_eq!(pane_name("w1:p1"), numbered("w1", 1));
+        assert_eq!(pane_name("w1:pA"), numbered("w1", 10));
+        assert_eq!(pane_name("1-10"), numbered("1", 10));
+        assert_eq!(pane_name("w1-1"), numbered("w1", 1));
+        assert_eq!(pane_name("w_1:p1"), numbered("w_1", 1));
+        let raw = |workspace, number| Some(PaneName::Raw { workspace, number });
+        assert_eq!(pane_name("p_7"), raw(None, 7));
+        assert_eq!(pane_name("p_w1_7"), raw(Some("w1"), 7));
+        for nonsense in ["", "w1", "w1:p", "w1:pé", "p_x", "term_1"] {
+            assert_eq!(pane_name(nonsense), None, "{nonsense}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Which server the model is.
+
+/// A server that answers the pane socket: its version, and where it differs
+/// from 0.8.2 (protocol 3 and 8.3).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one difference between servers, found under its own name"
+)]
+pub struct Profile {
+    pub(super) version: String,
+    pub(super) protocol: u64,
+    /// Lifecycle subscriptions begin with the kept history.
+    pub(super) replays: bool,
+    /// A stream sends all it has each turn, and says when it lost events.
+    pub(super) batches: bool,
+    /// An error carries the request's id wherever the line has one.
+    pub(super) echoes_ids: bool,
+    /// Knows `resume_argv`.
+    pub(super) resumes: bool,
+    /// A custom claim outlives a live handoff.
+    pub(super) keeps_claims: bool,
+    /// Clears an unknown label over an idle shell.
+    pub(super) clears_idle_shells: bool,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self::herdr_0_8_2()
+    }
+}
+
+impl Profile {
+    /// Herdr 0.8.2, protocol 20: what the recorded traces were made on.
+    pub fn herdr_0_8_2() -> Self {
+        Self {
+            version: "0.8.2".to_owned(),
+            protocol: 20,
+            replays: true,
+            batches: false,
+            echoes_ids: false,
+            resumes: false,
+            keeps_claims: false,
+            clears_idle_shells: false,
+        }
+    }
+
+    /// Herdr 0.9.0, protocol 22: streams start live.
+    pub fn herdr_0_9_0() -> Self {
+        Self { version: "0.9.0".to_owned(), protocol: 22, replays: false, ..Self::herdr_0_8_2() }
+    }
+
+    /// Herdr 0.9.3, protocol 22, with what 0.9.2 changed.
+    pub fn herdr_0_9_3() -> Self {
+        Self {
+            version: "0.9.3".to_owned(),
+            batches: true,
+            echoes_ids: true,
+            resumes: true,
+            keeps_claims: true,
+            clears_idle_shells: true,
+            ..Self::herdr_0_9_0()
+        }
+    }
+
+    /// The newest known server of a protocol number. One that no server has
+    /// gets the behaviour of 0.8.2: the number says nothing about it (protocol 1).
+    pub fn for_protocol(protocol: u64) -> Self {
+        match protocol {
+            22 => Self::herdr_0_9_3(),
+            _ => Self { protocol, ..Self::herdr_0_8_2() },
+        }
+    }
+
+    /// The version as `ping` says it.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The protocol number as `ping` says it.
+    pub fn protocol(&self) -> u64 {
+        self.protocol
+    }
+}

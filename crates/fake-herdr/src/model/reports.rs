@@ -1,0 +1,228 @@
+//! The report methods: checks in the server's order, then the rule (protocol
+//! 4.2 and 5). Their `ok` says nothing about what the rule made of it.
+
+use std::time::Duration;
+
+use herdr_proto::limits;
+use serde_json::Value;
+
+use super::Model;
+use super::decode::{
+    Clear, Release, ReportAgent, ReportMetadata, ReportSession, WorkspaceMetadata,
+};
+use super::failure::Failure;
+use super::metadata::MetadataReport;
+use super::release::Released;
+use super::report::StateReport;
+use super::session::SessionReport;
+use super::sources::{SessionRef, StartSource};
+use super::text;
+use super::view::Outcome;
+
+impl Model {
+    pub(super) fn report_agent(&mut self, params: ReportAgent) -> Result<Outcome, Failure> {
+        let pane = self.find_pane(&params.pane_id)?;
+        let label = text::label(&params.agent)?;
+        self.check_resume(pane, &params.source, params.resume_argv.as_ref())?;
+        let report = StateReport {
+            session: SessionRef::from_report(
+                &params.source,
+                &label,
+                params.agent_session_id.as_deref(),
+                params.agent_session_path.as_deref(),
+            ),
+            source: params.source,
+            label,
+            state: params.state,
+            seq: params.seq,
+        };
+        let mut accepted = false;
+        self.change(pane, |terminal| {
+            accepted = terminal.report_state(report);
+            false
+        });
+        if accepted {
+            self.note_claim(pane);
+        }
+        Ok(Outcome::Ok)
+    }
+
+    pub(super) fn report_agent_session(
+        &mut self,
+        params: ReportSession,
+    ) -> Result<Outcome, Failure> {
+        let pane = self.find_pane(&params.pane_id)?;
+        let label = text::label(&params.agent)?;
+        self.check_resume(pane, &params.source, params.resume_argv.as_ref())?;
+        let report = SessionReport {
+            session: SessionRef::from_report(
+                &params.source,
+                &label,
+                params.agent_session_id.as_deref(),
+                params.agent_session_path.as_deref(),
+            ),
+            source: params.source,
+            label,
+            seq: params.seq,
+            start: params.session_start_source.as_deref().and_then(StartSource::parse),
+        };
+        self.change(pane, |terminal| {
+            terminal.report_session(report);
+            false
+        });
+        Ok(Outcome::Ok)
+    }
+
+    pub(super) fn release_agent(&mut self, params: &Release) -> Result<Outcome, Failure> {
+        let pane = self.find_pane(&params.pane_id)?;
+        let label = text::label(&params.agent)?;
+        self.change(pane, |terminal| {
+            terminal.release(&params.source, &label, params.seq) == Released::Agent
+        });
+        Ok(Outcome::Ok)
+    }
+
+    pub(super) fn clear_agent_authority(&mut self, params: &Clear) -> Result<Outcome, Failure> {
+        let pane = self.find_pane(&params.pane_id)?;
+        self.change(pane, |terminal| {
+            terminal.clear(params.source.as_deref(), params.seq);
+            false
+        });
+        Ok(Outcome::Ok)
+    }
+
+    pub(super) fn report_pane_metadata(
+        &mut self,
+        params: &ReportMetadata,
+    ) -> Result<Outcome, Failure> {
+        let pane = self.find_pane(&params.pane_id)?;
+        let report = check_metadata(params)?;
+        let now = self.now;
+        let mut result = Ok(super::metadata::MetadataChange::default());
+        self.change(pane, |terminal| {
+            result = terminal.report_metadata(now, &report);
+            false
+        });
+        if result?.tokens {
+            if let Some(entry) = self.panes.get_mut(&pane) {
+                entry.revision += 1;
+            }
+            self.emit_pane(pane, "pane_updated");
+        }
+        Ok(Outcome::Ok)
+    }
+
+    pub(super) fn report_workspace_metadata(
+        &mut self,
+        params: &WorkspaceMetadata,
+    ) -> Result<Outcome, Failure> {
+        let workspace = self
+            .find_workspace(&params.workspace_id)
+            .ok_or_else(|| Failure::workspace_not_found(&params.workspace_id))?;
+        let source = text::metadata_source(&params.source)?;
+        let ttl = check_ttl(params.ttl_ms)?;
+        if params.tokens.is_empty() {
+            return Err(Failure::new(
+                "invalid_metadata_token",
+                "there is no token to set or clear",
+            ));
+        }
+        let patch = text::tokens(&params.tokens)?;
+        let now = self.now;
+        let entry = &mut self.workspaces[workspace];
+        let mark = entry.token_marks.get(&source).copied();
+        if let (Some(seq), Some(mark)) = (params.seq, mark)
+            && seq <= mark
+        {
+            return Ok(Outcome::Ok);
+        }
+        if entry.tokens.count_after(&patch) > limits::TOKENS_PER_PANE {
+            return Err(Failure::new("metadata_token_limit", "the workspace has too many tokens"));
+        }
+        if let Some(seq) = params.seq {
+            if mark.is_none() && entry.token_marks.len() >= limits::TOKEN_SOURCES_PER_PANE {
+                return Err(Failure::new(
+                    "metadata_sequence_source_limit",
+                    "the workspace has too many sources that number their tokens",
+                ));
+            }
+            entry.token_marks.insert(source, seq);
+        }
+        if entry.tokens.patch(&patch, ttl.map(|ttl| now.saturating_add(ttl))) {
+            self.emit_workspace(workspace, "workspace_metadata_updated");
+        }
+        Ok(Outcome::Ok)
+    }
+
+    /// From 0.9.2 on a custom source that holds the pane may say how its agent
+    /// is started again, and a bad command fails the whole report.
+    fn check_resume(&self, pane: u64, source: &str, argv: Option<&Value>) -> Result<(), Failure> {
+        let Some(argv) = argv.filter(|argv| self.profile.resumes && !argv.is_null()) else {
+            return Ok(());
+        };
+        let words: Option<Vec<String>> = serde_json::from_value(argv.clone()).ok();
+        if words.is_none_or(|words| herdr_proto::ResumeArgv::parse(words).is_err()) {
+            return Err(Failure::new(
+                "invalid_resume_argv",
+                "expected a bare command name and plain arguments",
+            ));
+        }
+        let holder = self.panes.get(&pane).and_then(|pane| pane.terminal.claim());
+        if holder.is_some_and(|claim| claim.source != source) {
+            return Err(Failure::new("resume_not_accepted", "another source holds the pane"));
+        }
+        Ok(())
+    }
+}
+
+/// Everything that can be wrong with a metadata report, in the order in which
+/// the server looks.
+fn check_metadata(params: &ReportMetadata) -> Result<MetadataReport, Failure> {
+    let agent = params.agent.as_deref().map(text::label).transpose()?;
+    let source = text::metadata_source(&params.source)?;
+    let tokens = match &params.tokens {
+        none if none.is_empty() => None,
+        some => Some(text::tokens(some)?),
+    };
+    let ttl = check_ttl(params.ttl_ms)?;
+    let applies_to_source =
+        params.applies_to_source.as_deref().map(text::metadata_source).transpose()?;
+    let state_labels = text::state_labels(&params.state_labels)?;
+    let set_and_cleared = params.title.is_some() && params.clear_title
+        || params.display_agent.is_some() && params.clear_display_agent
+        || !params.state_labels.is_empty() && params.clear_state_labels;
+    if set_and_cleared {
+        return Err(Failure::new(
+            "invalid_metadata_request",
+            "a field is to be set and cleared at once",
+        ));
+    }
+    let report = MetadataReport {
+        source,
+        agent,
+        applies_to_source,
+        title: params.title.as_deref().and_then(text::presentation),
+        display_agent: params.display_agent.as_deref().and_then(text::presentation),
+        state_labels,
+        tokens,
+        clear_title: params.clear_title,
+        clear_display_agent: params.clear_display_agent,
+        clear_state_labels: params.clear_state_labels,
+        seq: params.seq,
+        ttl,
+    };
+    if !report.is_presentation() && report.tokens.is_none() {
+        return Err(Failure::new("invalid_metadata_request", "there is nothing to set or clear"));
+    }
+    Ok(report)
+}
+
+fn check_ttl(ttl_ms: Option<u64>) -> Result<Option<Duration>, Failure> {
+    match ttl_ms {
+        None => Ok(None),
+        Some(ttl) if (1..=limits::TTL_MAX_MS).contains(&ttl) => {
+            Ok(Some(Duration::from_millis(ttl)))
+        }
+        Some(_) => Err(Failure::new("invalid_metadata_ttl", "ttl_ms is from 1 to 86 400 000")),
+    }
+}

@@ -1,0 +1,119 @@
+//! The screen of a pane without a real terminal: a shell that echoes what is
+//! typed, and that ends on `exit`.
+
+/// Lines that are kept, and characters of one line.
+const MOST_LINES: usize = 1000;
+const LONGEST_LINE: usize = 4096;
+
+const PROMPT: &str = "$ ";
+
+/// What typing led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Typed {
+    Echoed,
+    /// The shell was told to end.
+    Exit,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Screen {
+    lines: Vec<String>,
+    typed: String,
+}
+
+impl Default for Screen {
+    fn default() -> Self {
+        Self { lines: vec![PROMPT.to_owned()], typed: String::new() }
+    }
+}
+
+impl Screen {
+    /// Shows this text instead, as a program in the pane would.
+    pub(super) fn show(&mut self, text: &str) {
+        self.lines.clear();
+        self.typed.clear();
+        for line in text.lines() {
+            self.push(line.chars().take(LONGEST_LINE).collect());
+        }
+        if self.lines.is_empty() {
+            self.lines.push(String::new());
+        }
+    }
+
+    /// Types bytes as a terminal would get them.
+    pub(super) fn type_bytes(&mut self, bytes: &[u8]) -> Typed {
+        for character in String::from_utf8_lossy(bytes).chars() {
+            match character {
+                '\r' | '\n' => {
+                    let line = std::mem::take(&mut self.typed);
+                    if matches!(line.split_whitespace().next(), Some("exit")) {
+                        return Typed::Exit;
+                    }
+                    self.push(PROMPT.to_owned());
+                }
+                '\u{3}' | '\u{15}' => {
+                    self.typed.clear();
+                    self.replace_last(PROMPT.to_owned());
+                }
+                '\u{4}' if self.typed.is_empty() => return Typed::Exit,
+                '\u{7f}' => {
+                    self.typed.pop();
+                    self.replace_last(format!("{PROMPT}{}", self.typed));
+                }
+                character if !character.is_control() && self.typed.len() < LONGEST_LINE => {
+                    self.typed.push(character);
+                    self.replace_last(format!("{PROMPT}{}", self.typed));
+                }
+                _ => {}
+            }
+        }
+        Typed::Echoed
+    }
+
+    /// The last lines, without blanks at their ends, and whether there are more.
+    pub(super) fn read(&self, most: usize) -> (String, bool) {
+        let skipped = self.lines.len().saturating_sub(most);
+        let mut text = String::new();
+        for line in &self.lines[skipped..] {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        (text, skipped > 0)
+    }
+
+    fn push(&mut self, line: String) {
+        self.lines.push(line);
+        if self.lines.len() > MOST_LINES {
+            self.lines.remove(0);
+        }
+    }
+
+    fn replace_last(&mut self, line: String) {
+        if let Some(last) = self.lines.last_mut() {
+            *last = line;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_echoes_and_ends_on_exit() {
+        let mut screen = Screen::default();
+        assert_eq!(screen.type_bytes(b"echo hellp\x7fo\r"), Typed::Echoed);
+        assert_eq!(screen.read(80), ("$ echo hello\n$\n".to_owned(), false));
+        assert_eq!(screen.read(1), ("$\n".to_owned(), true));
+        screen.type_bytes(b"half");
+        assert_eq!(screen.type_bytes(b"\x15exit\n"), Typed::Exit);
+        screen.show("done\n");
+        assert_eq!(screen.read(80).0, "done\n");
+        for _ in 0..2000 {
+            screen.type_bytes(&[b'x'; 5000]);
+            screen.type_bytes(b"\n");
+        }
+        assert_eq!(screen.lines.len(), MOST_LINES);
+        assert!(screen.typed.len() <= LONGEST_LINE);
+    }
+}

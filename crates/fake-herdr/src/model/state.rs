@@ -1,0 +1,62 @@
+//! The states of an agent and what a reader sees of them.
+
+use serde::{Deserialize, Serialize};
+
+/// A state as it is reported and kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum State {
+    Idle,
+    Working,
+    Blocked,
+    #[default]
+    Unknown,
+}
+
+/// A state as it is shown: an idle agent whose pane nobody looked at is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Status {
+    Idle,
+    Working,
+    Blocked,
+    Done,
+    Unknown,
+}
+
+impl Status {
+    pub(crate) fn of(state: State, seen: bool) -> Self {
+        match (state, seen) {
+            (State::Idle, true) => Self::Idle,
+            (State::Idle, false) => Self::Done,
+            (State::Working, _) => Self::Working,
+            (State::Blocked, _) => Self::Blocked,
+            (State::Unknown, _) => Self::Unknown,
+        }
+    }
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Working => "working",
+            Self::Blocked => "blocked",
+            Self::Done => "done",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The more urgent of two, for the roll-up of a tab and a workspace.
+    pub(crate) fn more_urgent(self, other: Self) -> Self {
+        if self.urgency() >= other.urgency() { self } else { other }
+    }
+
+    fn urgency(self) -> u8 {
+        match self {
+            Self::Blocked => 4,
+            Self::Done => 3,
+            Self::Working => 2,
+            Self::Idle => 1,
+            Self::Unknown => 0,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Held connections: replay, pace and end of their events (protocol 7.5).
+
+use std::time::Duration;
+
+use herdr_proto::limits;
+use serde_json::Value;
+
+use super::dispatch::{error_line, success_line};
+use super::failure::Failure;
+use super::subscription::{Active, Panes, Shown, Subscription};
+use super::view::{Outcome, PaneInfo};
+use super::{Answer, Model};
+
+/// A stream of events. It has no thread of its own: whoever holds it asks the
+/// model for its lines whenever it is due.
+#[derive(Debug, Clone)]
+pub struct Stream {
+    request: String,
+    active: Vec<Active>,
+    generation: u64,
+    due: Duration,
+    ended: bool,
+}
+
+impl Stream {
+    /// When its next turn is, in the time of the model.
+    pub fn due(&self) -> Duration {
+        self.due
+    }
+
+    /// Whether the server has closed it.
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+}
+
+impl Model {
+    /// One turn of a stream: at most one line for each of its subscriptions
+    /// (all there is, on servers from 0.9.2 on). The next is due 100 ms later.
+    pub fn tick(&mut self, now: Duration, stream: &mut Stream) -> Vec<String> {
+        self.advance(now);
+        stream.due = now + limits::SERVER_POLL;
+        if self.stopping || stream.generation != self.generation {
+            stream.ended = true;
+        }
+        if stream.ended {
+            return Vec::new();
+        }
+        if self.profile.batches
+            && stream.active.iter().any(|active| active.fell_behind(&self.events))
+        {
+            stream.ended = true;
+            let failure = Failure::new("events_lost", "the stream is behind the kept events");
+            return vec![error_line(&stream.request, &failure)];
+        }
+        let panes = Now { model: self, now: self.now };
+        let mut lines = Vec::new();
+        for active in &mut stream.active {
+            while let Some(line) = active.turn(&self.events, &panes) {
+                lines.push(line);
+                if !self.profile.batches {
+                    break;
+                }
+            }
+        }
+        lines
+    }
+
+    pub(super) fn subscribe(&mut self, id: String, wanted: Vec<Subscription>) -> Answer {
+        let start = if self.profile.replays { 0 } else { self.events.last() };
+        let mut active = Vec::with_capacity(wanted.len());
+        for (index, subscription) in wanted.into_iter().enumerate() {
+            match self.activate(subscription, start) {
+                Ok(entry) => active.push(entry),
+                Err(failure) if self.profile.echoes_ids => {
+                    return Answer::Reply(error_line(&id, &failure));
+                }
+                Err(failure) => {
+                    // The probe's own id leaks out.
+                    let id = format!("{id}:sub:{index}:probe");
+                    return Answer::Reply(error_line(&id, &failure));
+                }
+            }
+        }
+        let reply = success_line(&id, &Outcome::SubscriptionStarted);
+        let stream = Stream {
+            request: id,
+            active,
+            generation: self.generation,
+            due: self.now,
+            ended: false,
+        };
+        Answer::Stream { reply, stream }
+    }
+
+    fn activate(&self, subscription: Subscription, start: u64) -> Result<Active, Failure> {
+        let info = |pane_id: &str| {
+            let pane = self.find_pane(pane_id)?;
+            self.pane_info(pane, self.now).ok_or_else(|| Failure::pane_not_found(pane_id))
+        };
+        Ok(match subscription {
+            Subscription::Lifecycle(kind) => Active::Lifecycle { kind, cursor: start },
+            Subscription::Status { pane_id, filter } => {
+                let pane = info(&pane_id)?;
+                Active::Status {
+                    filter,
+                    cursor: self.events.last(),
+                    shown: Box::new(Shown::of(&pane)),
+                    initial: filter == Some(pane.agent_status),
+                    pane_id: pane.pane_id,
+                }
+            }
+            Subscription::Scroll { pane_id } => {
+                info(&pane_id)?;
+                Active::Silent
+            }
+            Subscription::Output { pane_id, text } => {
+                info(&pane_id)?;
+                Active::Output { pane_id, text, matching: false }
+            }
+        })
+    }
+}
+
+/// The model at an instant, for subscriptions that compare.
+struct Now<'a> {
+    model: &'a Model,
+    now: Duration,
+}
+
+impl Panes for Now<'_> {
+    fn pane(&self, pane_id: &str) -> Option<PaneInfo> {
+        self.model.pane_info(self.model.find_pane(pane_id).ok()?, self.now)
+    }
+
+    fn output(&self, pane_id: &str, text: &str) -> Option<Value> {
+        let read = self.model.read_recent(pane_id)?;
+        let line = read.text.lines().find(|line| line.contains(text))?;
+        Some(serde_json::json!({
+            "pane_id": read.pane_id,
+            "matched_line": line,
+            "read": read,
+        }))
+    }
+}

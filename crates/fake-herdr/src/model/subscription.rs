@@ -1,0 +1,259 @@
+//! `events.subscribe`: what can be subscribed to, and one entry of a stream at
+//! work (protocol 7.5).
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+use super::events::{Event, EventRing};
+use super::state::Status;
+use super::view::PaneInfo;
+
+/// The lifecycle kinds: their name in a subscription and in the ring.
+const LIFECYCLE: [(&str, &str); 24] = [
+    ("workspace.created", "workspace_created"),
+    ("workspace.updated", "workspace_updated"),
+    ("workspace.metadata_updated", "workspace_metadata_updated"),
+    ("workspace.renamed", "workspace_renamed"),
+    ("workspace.moved", "workspace_moved"),
+    ("workspace.reordered", "workspace_reordered"),
+    ("workspace.closed", "workspace_closed"),
+    ("workspace.focused", "workspace_focused"),
+    ("worktree.created", "worktree_created"),
+    ("worktree.opened", "worktree_opened"),
+    ("worktree.removed", "worktree_removed"),
+    ("tab.created", "tab_created"),
+    ("tab.closed", "tab_closed"),
+    ("tab.focused", "tab_focused"),
+    ("tab.renamed", "tab_renamed"),
+    ("tab.moved", "tab_moved"),
+    ("pane.created", "pane_created"),
+    ("pane.closed", "pane_closed"),
+    ("pane.updated", "pane_updated"),
+    ("pane.focused", "pane_focused"),
+    ("pane.moved", "pane_moved"),
+    ("pane.exited", "pane_exited"),
+    ("pane.agent_detected", "pane_agent_detected"),
+    ("layout.updated", "layout_updated"),
+];
+
+/// One entry of a subscription list, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Subscription {
+    /// A kind of the ring, replayed from its beginning.
+    Lifecycle(&'static str),
+    /// `pane.agent_status_changed`
+    Status { pane_id: String, filter: Option<Status> },
+    /// `pane.scroll_changed`. Nothing scrolls here, so it stays silent.
+    Scroll { pane_id: String },
+    /// `pane.output_matched` with a plain text.
+    Output { pane_id: String, text: String },
+}
+
+#[derive(Deserialize)]
+struct RawSubscription {
+    #[serde(rename = "type")]
+    kind: String,
+    pane_id: Option<String>,
+    agent_status: Option<Status>,
+    #[serde(rename = "match")]
+    output: Option<OutputMatch>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum OutputMatch {
+    Substring { value: String },
+    Regex {},
+}
+
+impl<'de> Deserialize<'de> for Subscription {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(RawSubscription::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+impl TryFrom<RawSubscription> for Subscription {
+    type Error = String;
+
+    fn try_from(raw: RawSubscription) -> Result<Self, String> {
+        if let Some((_, kind)) = LIFECYCLE.iter().find(|(name, _)| *name == raw.kind) {
+            return Ok(Self::Lifecycle(kind));
+        }
+        let pane = raw.pane_id.ok_or("missing field `pane_id`");
+        match raw.kind.as_str() {
+            "pane.agent_status_changed" => {
+                Ok(Self::Status { pane_id: pane?, filter: raw.agent_status })
+            }
+            "pane.scroll_changed" => Ok(Self::Scroll { pane_id: pane? }),
+            "pane.output_matched" => match raw.output.ok_or("missing field `match`")? {
+                OutputMatch::Substring { value } => {
+                    Ok(Self::Output { pane_id: pane?, text: value })
+                }
+                OutputMatch::Regex {} => {
+                    Err("this server matches output only by `substring`".to_owned())
+                }
+            },
+            other => Err(format!("unknown variant `{other}`, expected an event kind")),
+        }
+    }
+}
+
+/// What of a pane an agent status subscription compares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shown {
+    status: Status,
+    title: Option<String>,
+    display_agent: Option<String>,
+    state_labels: std::collections::BTreeMap<String, String>,
+}
+
+impl Shown {
+    pub(crate) fn of(pane: &PaneInfo) -> Self {
+        Self {
+            status: pane.agent_status,
+            title: pane.title.clone(),
+            display_agent: pane.display_agent.clone(),
+            state_labels: pane.state_labels.clone(),
+        }
+    }
+}
+
+/// A subscription at work: it has read the ring up to `cursor`.
+#[derive(Debug, Clone)]
+pub(crate) enum Active {
+    Lifecycle {
+        kind: &'static str,
+        cursor: u64,
+    },
+    Status {
+        /// The id at the start. After a move the ring speaks of another one,
+        /// and only the comparison of what is shown still finds changes.
+        pane_id: String,
+        filter: Option<Status>,
+        cursor: u64,
+        /// What was shown last; boxed for the size of the other kinds.
+        shown: Box<Shown>,
+        /// With a filter that holds already, one event at the start.
+        initial: bool,
+    },
+    Output {
+        pane_id: String,
+        text: String,
+        matching: bool,
+    },
+    Silent,
+}
+
+/// What a status subscription may ask of the server in a turn.
+pub(crate) trait Panes {
+    /// The pane as `pane.get` answers, `None` once it is gone.
+    fn pane(&self, pane_id: &str) -> Option<PaneInfo>;
+
+    /// The line of a pane's screen that contains a text, with the whole read.
+    fn output(&self, pane_id: &str, text: &str) -> Option<Value>;
+}
+
+impl Active {
+    /// One turn: at most one line.
+    pub(crate) fn turn(&mut self, ring: &EventRing, panes: &impl Panes) -> Option<String> {
+        match self {
+            Self::Lifecycle { kind, cursor } => {
+                for (number, event) in ring.after(*cursor) {
+                    *cursor = number;
+                    if event.kind == *kind {
+                        return Some(event.line());
+                    }
+                }
+                None
+            }
+            Self::Status { pane_id, filter, cursor, shown, initial } => {
+                let wanted = |status: Status| filter.is_none_or(|filter| filter == status);
+                for (number, event) in ring.after(*cursor) {
+                    *cursor = number;
+                    if event.kind != "pane_agent_status_changed" || !names(event, pane_id) {
+                        continue;
+                    }
+                    *initial = false;
+                    if let Some(now) = shown_in(event) {
+                        let status = now.status;
+                        **shown = now;
+                        if wanted(status) {
+                            let kind = "pane.agent_status_changed";
+                            return Some(Event::scoped_line(kind, &event.data));
+                        }
+                    }
+                }
+                let pane = panes.pane(pane_id)?;
+                let now = Shown::of(&pane);
+                let changed = now != **shown || std::mem::take(initial);
+                **shown = now;
+                (changed && wanted(pane.agent_status))
+                    .then(|| Event::scoped_line("pane.agent_status_changed", &status_fields(&pane)))
+            }
+            Self::Output { pane_id, text, matching } => {
+                let found = panes.output(pane_id, text);
+                let begins = found.is_some() && !*matching;
+                *matching = found.is_some();
+                let Some(Value::Object(data)) = found.filter(|_| begins) else {
+                    return None;
+                };
+                Some(Event::scoped_line("pane.output_matched", &data))
+            }
+            Self::Silent => None,
+        }
+    }
+
+    /// Whether events it has not read have fallen out of the ring.
+    pub(crate) fn fell_behind(&self, ring: &EventRing) -> bool {
+        match self {
+            Self::Lifecycle { cursor, .. } | Self::Status { cursor, .. } => {
+                ring.lost_after(*cursor)
+            }
+            Self::Output { .. } | Self::Silent => false,
+        }
+    }
+}
+
+/// The fields of an agent status event, in the ring and on a stream.
+pub(crate) fn status_fields(pane: &PaneInfo) -> Map<String, Value> {
+    let mut data = Map::new();
+    data.insert("pane_id".to_owned(), pane.pane_id.clone().into());
+    data.insert("workspace_id".to_owned(), pane.workspace_id.clone().into());
+    data.insert("agent_status".to_owned(), pane.agent_status.as_str().into());
+    let texts =
+        [("agent", &pane.agent), ("title", &pane.title), ("display_agent", &pane.display_agent)];
+    for (name, text) in texts {
+        if let Some(text) = text {
+            data.insert(name.to_owned(), text.clone().into());
+        }
+    }
+    if !pane.state_labels.is_empty() {
+        let labels =
+            pane.state_labels.iter().map(|(status, text)| (status.clone(), text.clone().into()));
+        data.insert("state_labels".to_owned(), Value::Object(labels.collect()));
+    }
+    data
+}
+
+fn names(event: &Event, pane_id: &str) -> bool {
+    event.data.get("pane_id").and_then(Value::as_str) == Some(pane_id)
+}
+
+fn shown_in(event: &Event) -> Option<Shown> {
+    #[derive(Deserialize)]
+    struct Fields {
+        agent_status: Status,
+        title: Option<String>,
+        display_agent: Option<String>,
+        #[serde(default)]
+        state_labels: std::collections::BTreeMap<String, String>,
+    }
+    let fields = Fields::deserialize(Value::Object(event.data.clone())).ok()?;
+    Some(Shown {
+        status: fields.agent_status,
+        title: fields.title,
+        display_agent: fields.display_agent,
+        state_labels: fields.state_labels,
+    })
+}

@@ -1,0 +1,228 @@
+//! The agent state of one pane: who holds the claim, the session, the sequence
+//! marks and what the detector saw.
+//!
+//! The rules live beside this file, one for each way in: `report`, `session`,
+//! `release`, `detection`, `metadata`.
+
+use std::collections::BTreeMap;
+
+use super::metadata::{Metadata, Presentation};
+use super::sources::{SessionRef, is_full_lifecycle, is_official};
+use super::state::State;
+
+/// A claim on the pane's row ("hook authority" in Herdr's words).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Claim {
+    pub(crate) source: String,
+    pub(crate) label: String,
+    pub(crate) state: State,
+    pub(crate) session: Option<SessionRef>,
+    /// Its place among everything that ever happened to this terminal.
+    pub(crate) order: u64,
+}
+
+/// A session that outlives its claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Session {
+    pub(crate) source: String,
+    pub(crate) label: String,
+    pub(crate) reference: SessionRef,
+}
+
+/// Why reports of a full-lifecycle source are held back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GateCause {
+    /// Its claim was cleared or taken over.
+    Cleared,
+    /// Its process is not there (any more).
+    NoProcess,
+}
+
+/// A full-lifecycle source whose reports wait for a session and a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Gate {
+    pub(crate) label: String,
+    pub(crate) session: Option<SessionRef>,
+    pub(crate) cause: GateCause,
+    /// The session that was announced and waits for its process.
+    pub(crate) coming: Option<SessionRef>,
+    /// The newest report that waits, with its number.
+    pub(crate) pending: Option<(Claim, u64)>,
+}
+
+impl Gate {
+    pub(crate) fn new(label: &str, session: Option<SessionRef>, cause: GateCause) -> Self {
+        Self { label: label.to_owned(), session, cause, coming: None, pending: None }
+    }
+}
+
+/// What changed visibly is found by comparing two of these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Effective {
+    pub(crate) label: Option<String>,
+    pub(crate) state: State,
+    pub(crate) presentation: Presentation,
+}
+
+/// See the module.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Terminal {
+    pub(super) claim: Option<Claim>,
+    pub(super) session: Option<Session>,
+    /// The highest number taken of each source, over all its methods.
+    pub(super) marks: BTreeMap<String, u64>,
+    pub(super) gates: BTreeMap<String, Gate>,
+    /// Sessions that a full-lifecycle source has left, by source.
+    pub(super) left: BTreeMap<String, Vec<(String, SessionRef)>>,
+    /// The known agent whose process the detector sees.
+    pub(super) detected: Option<&'static str>,
+    /// The known agent whose process has just gone.
+    pub(super) exited: Option<&'static str>,
+    /// The state read from the screen, and whether a prompt is to be seen there.
+    pub(super) screen: State,
+    pub(super) prompt_seen_at: Option<u64>,
+    pub(super) metadata: Metadata,
+    pub(super) state_change_seq: Option<u64>,
+    order: u64,
+}
+
+impl Terminal {
+    /// The next place in the order of events. Not the clock: two reports of one
+    /// instant still have a first and a second.
+    pub(super) fn next_order(&mut self) -> u64 {
+        self.order += 1;
+        self.order
+    }
+
+    /// The label that readers see: the claim's if it is effective, otherwise
+    /// the detected agent's.
+    pub(crate) fn label(&self) -> Option<&str> {
+        self.effective_claim().map(|claim| claim.label.as_str()).or(self.detected)
+    }
+
+    /// The state that readers see, before anybody looked or not.
+    pub(crate) fn state(&self) -> State {
+        if self.prompt_on_screen_overrides() {
+            return State::Blocked;
+        }
+        self.effective_claim().map_or(self.screen, |claim| claim.state)
+    }
+
+    /// The claim, effective or not, for the tests' questions.
+    pub(crate) fn claim(&self) -> Option<&Claim> {
+        self.claim.as_ref()
+    }
+
+    /// The session that owns the pane: the claim's own, else the kept one.
+    pub(crate) fn session(&self) -> Option<Session> {
+        self.claim
+            .as_ref()
+            .and_then(|claim| {
+                Some(Session {
+                    source: claim.source.clone(),
+                    label: claim.label.clone(),
+                    reference: claim.session.clone()?,
+                })
+            })
+            .or_else(|| self.session.clone())
+    }
+
+    /// Whether a live full-lifecycle claim has turned screen reading off.
+    pub(crate) fn screen_reading_off(&self) -> bool {
+        self.effective_claim().is_some_and(|claim| is_full_lifecycle(&claim.source, &claim.label))
+    }
+
+    pub(crate) fn mark(&self, source: &str) -> Option<u64> {
+        self.marks.get(source).copied()
+    }
+
+    pub(crate) fn detected(&self) -> Option<&'static str> {
+        self.detected
+    }
+
+    /// What another server process knows of this terminal: the official
+    /// session, and on newer servers the claim.
+    pub(crate) fn survivor(&self, keep_claim: bool) -> Self {
+        let official = self.session().filter(|kept| is_official(&kept.source, &kept.label));
+        Self {
+            session: official,
+            claim: self
+                .claim
+                .clone()
+                .filter(|claim| keep_claim && !is_official(&claim.source, &claim.label)),
+            ..Self::default()
+        }
+    }
+
+    /// Takes a number of a source: it must be above the mark, and once there is
+    /// a mark, a report without a number is stale (protocol 5.1).
+    pub(super) fn take_seq(&mut self, source: &str, seq: Option<u64>) -> bool {
+        let mark = self.mark(source);
+        let Some(seq) = seq else {
+            return mark.is_none();
+        };
+        if mark.is_some_and(|mark| seq <= mark) {
+            return false;
+        }
+        self.marks.insert(source.to_owned(), seq);
+        true
+    }
+
+    /// A9 and B7: somebody else's session owns the pane.
+    pub(super) fn owned_by_another(&self, source: &str, label: &str) -> bool {
+        self.session().is_some_and(|session| session.source != source || session.label != label)
+    }
+
+    /// Whether the known agent behind a label runs in the pane.
+    pub(super) fn process_present(&self, label: &str) -> bool {
+        self.detected.is_some() && self.detected == herdr_proto::canonical_label(label)
+    }
+
+    /// A8 and B5: a known label that is not the detected agent's.
+    pub(super) fn conflicts_with_detected(&self, label: &str) -> bool {
+        match (self.detected, herdr_proto::canonical_label(label)) {
+            (Some(detected), Some(known)) => detected != known,
+            _ => false,
+        }
+    }
+
+    /// Holds back the full-lifecycle source that has the claim now.
+    pub(super) fn gate_current_claim(&mut self) {
+        if let Some(claim) = &self.claim
+            && is_full_lifecycle(&claim.source, &claim.label)
+        {
+            let gate = Gate::new(&claim.label, claim.session.clone(), GateCause::Cleared);
+            self.gates.insert(claim.source.clone(), gate);
+        }
+    }
+
+    /// Remembers that a source has left a session.
+    pub(super) fn remember_left(&mut self, source: &str, label: &str, session: SessionRef) {
+        let left = self.left.entry(source.to_owned()).or_default();
+        let entry = (label.to_owned(), session);
+        if !left.contains(&entry) {
+            left.push(entry);
+        }
+    }
+
+    /// V2: a full-lifecycle claim shows only while its process is there.
+    fn effective_claim(&self) -> Option<&Claim> {
+        self.claim.as_ref().filter(|claim| {
+            !is_full_lifecycle(&claim.source, &claim.label) || self.process_present(&claim.label)
+        })
+    }
+
+    /// V1: a prompt on the screen beats an older claim of the same agent.
+    fn prompt_on_screen_overrides(&self) -> bool {
+        if self.screen_reading_off() {
+            return false;
+        }
+        let (Some(seen), Some(claim)) = (self.prompt_seen_at, &self.claim) else {
+            return false;
+        };
+        claim.state != State::Blocked
+            && claim.order <= seen
+            && self.detected.is_some()
+            && herdr_proto::canonical_label(&claim.label) == self.detected
+    }
+}

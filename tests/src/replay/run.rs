@@ -1,0 +1,194 @@
+//! Plays one script on one target.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use serde_json::{Value, json};
+
+use super::script::{Expected, Script, Step};
+use super::target::Target;
+use super::{Mismatch, Summary, compare};
+
+/// Plays a script on a workspace that is made for it and removed afterwards.
+///
+/// # Errors
+///
+/// If the server cannot be reached or gives no workspace. A step that goes
+/// otherwise than recorded is no error but a mismatch.
+pub fn play(script: &Script, target: &mut dyn Target) -> anyhow::Result<Summary> {
+    let mut player = Player { target, ids: BTreeMap::new(), workspaces: Vec::new() };
+    player.set_up(script.focused)?;
+    let mut summary = Summary { traces: 1, steps: script.steps.len(), mismatches: Vec::new() };
+    for (line, step) in &script.steps {
+        if let Some((expected, got)) = player.step(step)? {
+            summary.mismatches.push(Mismatch {
+                file: script.file.clone(),
+                line: *line,
+                expected: expected.to_string(),
+                got: got.to_string(),
+            });
+        }
+    }
+    player.clean_up()?;
+    Ok(summary)
+}
+
+struct Player<'a> {
+    target: &'a mut dyn Target,
+    /// The pane ids by the script's names, `$PANE` and so on.
+    ids: BTreeMap<String, String>,
+    workspaces: Vec<String>,
+}
+
+impl Player<'_> {
+    fn set_up(&mut self, focused: bool) -> anyhow::Result<()> {
+        let pane = self.create_workspace("replay")?;
+        self.ids.insert("$PANE".to_owned(), pane);
+        if !focused {
+            self.create_workspace("elsewhere")?;
+        }
+        Ok(())
+    }
+
+    fn clean_up(&mut self) -> anyhow::Result<()> {
+        // A pane may be gone, and its workspace with it; that is not news.
+        for pane in self.ids.clone().into_values() {
+            self.call("pane.close", &json!({ "pane_id": pane }))?;
+        }
+        for workspace in std::mem::take(&mut self.workspaces) {
+            self.call("workspace.close", &json!({ "workspace_id": workspace }))?;
+        }
+        Ok(())
+    }
+
+    /// A step that went otherwise gives what was recorded and what came.
+    fn step(&mut self, step: &Step) -> anyhow::Result<Option<(Value, Value)>> {
+        Ok(match step {
+            Step::Call { method, params, reply } => {
+                let params = self.fill(params);
+                let line = self.call(method, &params)?;
+                self.learn(method, line.as_deref());
+                differs(reply, compare::reply(line.as_deref()))
+            }
+            Step::Raw { bytes, reply } => {
+                let bytes = self.fill_text(bytes);
+                let line = self.target.exchange(bytes.as_bytes())?;
+                differs(reply, compare::reply(line.as_deref()))
+            }
+            Step::Wait { ms } => {
+                self.target.wait(Duration::from_millis(*ms))?;
+                None
+            }
+            Step::Observe(expected) => {
+                let pane = self.ids["$PANE"].clone();
+                let line = self.call("pane.get", &json!({ "pane_id": pane }))?;
+                differs(expected, compare::observation(line.as_deref()))
+            }
+            Step::Open { stream, subscriptions, reply } => {
+                let params = json!({ "subscriptions": self.fill(subscriptions) });
+                let request = request("sub", "events.subscribe", &params);
+                let line = self.target.open(stream, &request)?;
+                differs(reply, compare::reply(line.as_deref()))
+            }
+            Step::Write { stream, bytes } => {
+                self.target.write(stream, bytes.as_bytes())?;
+                None
+            }
+            Step::HalfClose { stream } => {
+                self.target.half_close(stream)?;
+                None
+            }
+            Step::After { ms, streams } => {
+                self.target.wait(Duration::from_millis(*ms))?;
+                self.check_streams(streams)
+            }
+        })
+    }
+
+    fn check_streams(&mut self, streams: &BTreeMap<String, Expected>) -> Option<(Value, Value)> {
+        let names: BTreeMap<String, String> =
+            self.ids.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
+        let show = |streams: &BTreeMap<&str, Expected>| {
+            let show = |entry: &Expected| json!({ "events": entry.events, "eof": entry.eof });
+            json!(
+                streams
+                    .iter()
+                    .map(|(name, entry)| (*name, show(entry)))
+                    .collect::<BTreeMap<_, _>>()
+            )
+        };
+        let mut wanted = BTreeMap::new();
+        let mut came = BTreeMap::new();
+        for (name, expected) in streams {
+            let (lines, eof) = self.target.take(name);
+            let events = compare::events(&lines, &expected.events, &names);
+            wanted.insert(name.as_str(), expected.clone());
+            came.insert(name.as_str(), Expected { events, eof });
+        }
+        (wanted != came).then(|| (show(&wanted), show(&came)))
+    }
+
+    fn create_workspace(&mut self, label: &str) -> anyhow::Result<String> {
+        let params = json!({ "cwd": "/", "label": label, "focus": true });
+        let line = self.call("workspace.create", &params)?;
+        let line = line.context("no answer to workspace.create")?;
+        let reply: Value = serde_json::from_str(&line).context("workspace.create")?;
+        let result = &reply["result"];
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let workspace = text(&result["workspace"]["workspace_id"]);
+        let pane = text(&result["root_pane"]["pane_id"]);
+        ensure!(pane.is_some(), "workspace.create answered without a pane: {line}");
+        self.workspaces.extend(workspace);
+        pane.context("unreachable")
+    }
+
+    /// New panes get the names that recordings use for them.
+    fn learn(&mut self, method: &str, line: Option<&str>) {
+        let reply: Value =
+            line.and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+        let (name, id) = match method {
+            "pane.split" => {
+                let number = self.ids.keys().filter(|name| name.starts_with("$PANE")).count() + 1;
+                (format!("$PANE{number}"), &reply["result"]["pane"]["pane_id"])
+            }
+            "pane.move" => {
+                let moved = &reply["result"]["move_result"]["pane"]["pane_id"];
+                ("$MOVED".to_owned(), moved)
+            }
+            _ => return,
+        };
+        if let Some(id) = id.as_str() {
+            self.ids.insert(name, id.to_owned());
+        }
+    }
+
+    fn call(&mut self, method: &str, params: &Value) -> anyhow::Result<Option<String>> {
+        self.target.exchange(&request("t", method, params))
+    }
+
+    fn fill(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.fill_text(text)),
+            Value::Array(items) => items.iter().map(|item| self.fill(item)).collect(),
+            Value::Object(fields) => {
+                let fields = fields.iter().map(|(name, value)| (name.clone(), self.fill(value)));
+                Value::Object(fields.collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn fill_text(&self, text: &str) -> String {
+        // The longer names first, as $PANE is the beginning of $PANE2.
+        self.ids.iter().rev().fold(text.to_owned(), |text, (name, id)| text.replace(name, id))
+    }
+}
+
+fn request(id: &str, method: &str, params: &Value) -> Vec<u8> {
+    format!("{}\n", json!({ "id": id, "method": method, "params": params })).into_bytes()
+}
+
+fn differs(expected: &Value, got: Value) -> Option<(Value, Value)> {
+    (*expected != got).then(|| (expected.clone(), got))
+}

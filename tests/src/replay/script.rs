@@ -1,0 +1,136 @@
+//! Reads trace and flow files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// A trace or a flow.
+#[derive(Debug)]
+pub struct Script {
+    /// Where it was read from.
+    pub file: PathBuf,
+    /// Whether the pane keeps the focus; otherwise another workspace gets it,
+    /// and an idle after work reads as done.
+    pub focused: bool,
+    pub(super) steps: Vec<(usize, Step)>,
+}
+
+#[derive(Debug)]
+pub(super) enum Step {
+    Call { method: String, params: Value, reply: Value },
+    Raw { bytes: String, reply: Value },
+    Wait { ms: u64 },
+    Observe(Value),
+    Open { stream: String, subscriptions: Value, reply: Value },
+    Write { stream: String, bytes: String },
+    HalfClose { stream: String },
+    After { ms: u64, streams: BTreeMap<String, Expected> },
+}
+
+/// What came on a stream within a window.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(super) struct Expected {
+    pub(super) events: Vec<Value>,
+    #[serde(default)]
+    pub(super) eof: bool,
+}
+
+/// All `.jsonl` files below some folders, sorted; a file is taken as it is.
+///
+/// # Errors
+///
+/// If a folder cannot be read.
+pub fn find(dirs: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut open = dirs.to_vec();
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            let entries =
+                fs::read_dir(&path).with_context(|| format!("cannot list {}", path.display()))?;
+            for entry in entries {
+                open.push(entry.with_context(|| format!("cannot list {}", path.display()))?.path());
+            }
+        } else if path.extension().is_some_and(|extension| extension == "jsonl") {
+            files.push(path);
+        } else if !path.exists() {
+            bail!("there is no {}", path.display());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Reads a file; `None` if its first line is not the head of a trace or a flow.
+///
+/// # Errors
+///
+/// If the file cannot be read, or a line is none of the format's; the message
+/// names file and line.
+pub fn read(file: &Path) -> anyhow::Result<Option<Script>> {
+    let text =
+        fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    let head: Option<Value> = lines.next().and_then(|(_, head)| serde_json::from_str(head).ok());
+    let Some(head) = head.filter(|head| head.get("trace").is_some() || head.get("flow").is_some())
+    else {
+        return Ok(None);
+    };
+    let mut steps = Vec::new();
+    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+        let step = serde_json::from_str(line)
+            .map_err(anyhow::Error::from)
+            .and_then(step)
+            .with_context(|| format!("{}:{number}: not a step", file.display()))?;
+        steps.push((number, step));
+    }
+    let focused = head.get("focused").and_then(Value::as_bool).unwrap_or(true);
+    Ok(Some(Script { file: file.to_owned(), focused, steps }))
+}
+
+fn step(line: Map<String, Value>) -> anyhow::Result<Step> {
+    let mut line = line;
+    let mut text = |name: &str| match line.remove(name) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    if let Some(stream) = text("open") {
+        return Ok(Step::Open {
+            stream,
+            subscriptions: take(&mut line, "subscriptions")?,
+            reply: take(&mut line, "reply")?,
+        });
+    }
+    if let Some(stream) = text("write") {
+        let bytes = text("bytes").context("`bytes` is missing")?;
+        return Ok(Step::Write { stream, bytes });
+    }
+    if let Some(stream) = text("half_close") {
+        return Ok(Step::HalfClose { stream });
+    }
+    if let Some(bytes) = text("raw") {
+        return Ok(Step::Raw { bytes, reply: take(&mut line, "reply")? });
+    }
+    if let Some(mut call) = line.remove("call") {
+        let method = call["method"].as_str().context("`method` is no text")?.to_owned();
+        let params = call["params"].take();
+        return Ok(Step::Call { method, params, reply: take(&mut line, "reply")? });
+    }
+    if let Some(ms) = line.get("wait_ms") {
+        return Ok(Step::Wait { ms: ms.as_u64().context("`wait_ms` is no number")? });
+    }
+    if let Some(ms) = line.get("after_ms").cloned() {
+        return Ok(Step::After {
+            ms: ms.as_u64().context("`after_ms` is no number")?,
+            streams: serde_json::from_value(take(&mut line, "streams")?)?,
+        });
+    }
+    Ok(Step::Observe(take(&mut line, "observe")?))
+}
+
+fn take(line: &mut Map<String, Value>, name: &str) -> anyhow::Result<Value> {
+    line.remove(name).with_context(|| format!("`{name}` is missing"))
+}
