@@ -96,6 +96,13 @@ impl Model {
             .collect()
     }
 
+    /// The present ids of a pane's workspace, its tab and itself.
+    pub(crate) fn address_of(&self, pane: &str) -> Option<(String, String, String)> {
+        let pane = self.find_pane(pane).ok()?;
+        let place = self.place_of(pane)?;
+        Some((self.workspace_id(place.workspace), self.tab_id(place), self.pane_id(pane)?))
+    }
+
     /// The number of the newest event.
     pub fn last_event(&self) -> u64 {
         self.events.last()

@@ -1,0 +1,110 @@
+//! How a fake server is set up.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use super::FakeHerdr;
+use super::listener::Listener;
+use super::shared::{Options, Shared};
+use crate::model::{Model, Profile};
+
+/// Settings of a [`FakeHerdr`].
+#[derive(Debug, Clone)]
+#[must_use = "a builder does nothing until it is started"]
+pub struct Builder {
+    panes: usize,
+    profile: Profile,
+    poll: bool,
+    socket_path: Option<PathBuf>,
+    model: Option<Box<Model>>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self { panes: 1, profile: Profile::default(), poll: false, socket_path: None, model: None }
+    }
+}
+
+impl Builder {
+    /// How many panes the first tab has; 1 by default. None at all makes a
+    /// server that starts as `herdr server` does, with nothing open.
+    pub fn panes(mut self, panes: usize) -> Self {
+        self.panes = panes;
+        self
+    }
+
+    /// The protocol number; 20 by default. It chooses the newest known server
+    /// of that number, see [`Profile::for_protocol`].
+    pub fn protocol(self, protocol: u64) -> Self {
+        self.profile(Profile::for_protocol(protocol))
+    }
+
+    /// The server to be; Herdr 0.8.2 by default.
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Whether a request that comes a moment late costs 100 ms, as it does on
+    /// the real server (protocol 7.3). Off by default, so that tests are quick;
+    /// the program `fake-herdr serve` turns it on.
+    pub fn poll(mut self, poll: bool) -> Self {
+        self.poll = poll;
+        self
+    }
+
+    /// Where to listen. By default in a folder that is made for it and removed
+    /// with it.
+    pub fn socket_path(mut self, path: impl Into<PathBuf>) -> Self {
+        self.socket_path = Some(path.into());
+        self
+    }
+
+    /// Serves this model as it is, instead of a new one.
+    pub fn model(mut self, model: Model) -> Self {
+        self.model = Some(Box::new(model));
+        self
+    }
+
+    /// Binds the socket and starts to serve.
+    ///
+    /// # Errors
+    ///
+    /// If the path is taken by a living server or by something that is no
+    /// socket, if it is too long, or if the folder or the thread cannot be
+    /// made. A dead server's socket is replaced, as Herdr does.
+    pub fn start(self) -> io::Result<FakeHerdr> {
+        let folder = match self.socket_path {
+            None => Some(tempfile::Builder::new().prefix("fake-herdr").tempdir()?),
+            Some(_) => None,
+        };
+        let path = match (&self.socket_path, &folder) {
+            (Some(path), _) => path.clone(),
+            (None, Some(folder)) => folder.path().join("herdr.sock"),
+            (None, None) => return Err(io::ErrorKind::NotFound.into()),
+        };
+        let model =
+            self.model.map_or_else(|| first_model(self.profile, self.panes), |model| *model);
+        let pane_id = model.pane_ids().into_iter().next().unwrap_or_default();
+        let shared = Arc::new(Shared::new(model, path, Options { poll: self.poll })?);
+        let listener = Listener::bind(Arc::clone(&shared))?;
+        let listener =
+            thread::Builder::new().name("fake-herdr".to_owned()).spawn(move || listener.run())?;
+        Ok(FakeHerdr { shared, listener: Some(listener), pane_id, _folder: folder })
+    }
+}
+
+fn first_model(profile: Profile, panes: usize) -> Model {
+    if panes == 0 {
+        return Model::empty(profile);
+    }
+    let mut model = Model::with_profile(profile);
+    for _ in 1..panes {
+        if let Some(first) = model.pane_ids().first() {
+            model.split_pane(std::time::Duration::ZERO, &first.clone());
+        }
+    }
+    model
+}

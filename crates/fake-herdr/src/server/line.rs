@@ -1,0 +1,89 @@
+//! Reading the one line of a connection (protocol 7.3).
+
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use herdr_proto::limits;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
+
+/// What came.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Received {
+    /// A line without its newline. What follows it stays unread, so that a
+    /// close resets the client, as it does on the real server.
+    Line(Vec<u8>),
+    /// The client left, was too slow or sent too much; no answer is due.
+    Nothing,
+    /// The server is to end.
+    Alarm,
+}
+
+/// Reads until the newline, at most `patience`. With `poll` the server looks
+/// only every 100 ms when nothing is there.
+pub(super) fn receive(
+    connection: &UnixStream,
+    alarm: &UnixStream,
+    poll: bool,
+    patience: Duration,
+) -> Received {
+    let end = Instant::now() + patience;
+    let mut line = Vec::new();
+    let mut chunk = vec![0; 64 * 1024];
+    loop {
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        match rustix::net::recv(connection, &mut *chunk, flags) {
+            Ok((_, 0)) => return Received::Nothing,
+            Ok((_, there)) => {
+                let newline = chunk[..there].iter().position(|byte| *byte == b'\n');
+                if line.len() + newline.unwrap_or(there) > limits::SERVER_LINE_MAX {
+                    return Received::Nothing;
+                }
+                let taken = newline.map_or(there, |newline| newline + 1);
+                match rustix::net::recv(connection, &mut chunk[..taken], RecvFlags::DONTWAIT) {
+                    Ok((_, taken)) => line.extend_from_slice(&chunk[..taken]),
+                    Err(_) => return Received::Nothing,
+                }
+                if line.pop_if(|byte| *byte == b'\n').is_some() {
+                    return Received::Line(line);
+                }
+            }
+            Err(Errno::AGAIN) => {
+                let left = end.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Received::Nothing;
+                }
+                let alarmed = if poll {
+                    wait(alarm, None, left.min(limits::SERVER_POLL))
+                } else {
+                    wait(alarm, Some(connection), left)
+                };
+                if alarmed {
+                    return Received::Alarm;
+                }
+            }
+            Err(Errno::INTR) => {}
+            Err(_) => return Received::Nothing,
+        }
+    }
+}
+
+/// Waits until the connection, if one is given, has something, or the time is
+/// over; `true` when the server is to end.
+pub(super) fn wait(alarm: &UnixStream, connection: Option<&UnixStream>, longest: Duration) -> bool {
+    let mut ready = vec![PollFd::new(alarm, PollFlags::IN)];
+    ready.extend(connection.map(|connection| PollFd::new(connection, PollFlags::IN)));
+    let timeout = Timespec {
+        tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: longest.subsec_nanos().into(),
+    };
+    let _ = rustix::event::poll(&mut ready, Some(&timeout));
+    !ready[0].revents().is_empty()
+}
+
+/// Whether the client has said something or left.
+pub(super) fn stirred(connection: &UnixStream) -> bool {
+    let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+    !matches!(rustix::net::recv(connection, &mut [0; 1], flags), Err(Errno::AGAIN | Errno::INTR))
+}
