@@ -156,12 +156,32 @@ impl FakeHerdr {
         self.shared.with(|state, now| state.model.restart(now));
     }
 
-    /// Waits for the end of a server that somebody stops with `server.stop`.
+    /// Something that stops the server from another thread, such as one that
+    /// hears signals.
+    pub fn stopper(&self) -> Stopper {
+        Stopper { shared: Arc::clone(&self.shared) }
+    }
+
+    /// Waits for the end of a server that somebody stops with `server.stop` or
+    /// a [`Stopper`].
     pub fn join(mut self) {
         if let Some(listener) = self.listener.take() {
             // A panic of the listener has been printed by its thread.
             let _ = listener.join();
         }
+    }
+}
+
+/// Stops a server that another thread waits for in [`FakeHerdr::join`].
+#[derive(Debug, Clone)]
+pub struct Stopper {
+    shared: Arc<Shared>,
+}
+
+impl Stopper {
+    /// Tells the server to end; it does not wait for it.
+    pub fn stop(&self) {
+        self.shared.stop();
     }
 }
 

@@ -1,0 +1,15 @@
+//! `fake-herdr`: the fake server as a program, for tests in any language.
+
+#[cfg(unix)]
+mod program;
+
+#[cfg(unix)]
+fn main() -> std::process::ExitCode {
+    program::main()
+}
+
+#[cfg(not(unix))]
+fn main() -> std::process::ExitCode {
+    // Nothing to serve on: the pane socket is a Unix socket here.
+    std::process::ExitCode::from(2)
+}

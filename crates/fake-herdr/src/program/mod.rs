@@ -1,0 +1,53 @@
+//! The commands of the program.
+
+mod paths;
+mod serve;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// A Herdr that behaves, to test integrations against.
+#[derive(Debug, Parser)]
+#[command(name = "fake-herdr", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve on a socket until `server.stop` or a signal; prints `ready PATH`
+    Serve(Serve),
+    /// Start as `herdr server` does, from the same variables
+    Server,
+}
+
+#[derive(Debug, Args)]
+struct Serve {
+    /// Where to listen
+    #[arg(long, value_name = "PATH")]
+    socket: PathBuf,
+    /// How many panes the first tab has
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    panes: usize,
+    /// The protocol number, which chooses the server that is played
+    #[arg(long, value_name = "P", default_value_t = 20)]
+    protocol: u64,
+}
+
+#[expect(clippy::print_stderr, reason = "errors of a program go there")]
+pub(crate) fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Serve(settings) => serve::serve(&settings),
+        Command::Server => paths::from_environment().and_then(|path| serve::server(&path)),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("fake-herdr: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

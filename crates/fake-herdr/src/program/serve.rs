@@ -1,0 +1,52 @@
+//! `serve` and `server`.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::thread;
+
+use anyhow::Context as _;
+use fake_herdr::{Builder, FakeHerdr};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::Serve;
+
+pub(super) fn serve(settings: &Serve) -> anyhow::Result<()> {
+    let builder = FakeHerdr::builder().panes(settings.panes).protocol(settings.protocol);
+    run(builder, &settings.socket)
+}
+
+/// As `herdr server`: with nothing open, and the folder is made if it is
+/// missing.
+pub(super) fn server(socket: &Path) -> anyhow::Result<()> {
+    if let Some(folder) = socket.parent() {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    }
+    run(FakeHerdr::builder().panes(0), socket)
+}
+
+fn run(builder: Builder, socket: &Path) -> anyhow::Result<()> {
+    let herdr = builder
+        .poll(true)
+        .socket_path(socket)
+        .start()
+        .with_context(|| format!("cannot serve on {}", socket.display()))?;
+    let stopper = herdr.stopper();
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).context("cannot hear signals")?;
+    let hush = signals.handle();
+    let listener = thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            stopper.stop();
+        }
+    });
+    let mut output = io::stdout().lock();
+    writeln!(output, "ready {}", socket.display())?;
+    output.flush()?;
+    drop(output);
+    herdr.join();
+    hush.close();
+    let _ = listener.join();
+    Ok(())
+}
