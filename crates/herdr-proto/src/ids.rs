@@ -113,13 +113,21 @@ impl Ttl {
     ///
     /// If it is 0 or over [`limits::TTL_MAX_MS`]; the server would refuse it.
     pub fn from_millis(millis: u64) -> Result<Self, InvalidValue> {
-        match NonZeroU64::new(millis) {
-            Some(millis) if millis.get() <= limits::TTL_MAX_MS => Ok(Self(millis)),
-            _ => Err(InvalidValue::new(
+        Self::from_millis_const(millis).ok_or_else(|| {
+            InvalidValue::new(
                 "ttl_ms",
                 format!("is {millis}"),
                 "expected 1 to 86400000 milliseconds",
-            )),
+            )
+        })
+    }
+
+    /// As [`from_millis`](Self::from_millis), for constants; `None` if it is
+    /// out of range.
+    pub const fn from_millis_const(millis: u64) -> Option<Self> {
+        match NonZeroU64::new(millis) {
+            Some(millis) if millis.get() <= limits::TTL_MAX_MS => Some(Self(millis)),
+            _ => None,
         }
     }
 

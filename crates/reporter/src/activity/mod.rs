@@ -1,0 +1,204 @@
+//! From events to what is true now: [`Activity`] folds, [`Snapshot`] says.
+
+mod snapshot;
+mod text;
+mod usage;
+mod work;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use herdr_proto::limits::TOKENS_PER_PANE;
+use herdr_proto::{PresentationText, ReportState, StateKey, StateLabels, TokenKey};
+
+use crate::event::{AgentEvent, MAIN_AGENT, SessionStarted};
+pub use snapshot::{Presentation, Session, Snapshot};
+pub use usage::show_context;
+use work::Work;
+
+/// What is known of an agent, folded from its events. Pure: no clock, no
+/// socket.
+///
+/// ```
+/// use herdr_proto::ReportState;
+/// use reporter::{Activity, AgentEvent, Config};
+///
+/// let mut activity = Activity::default();
+/// activity.apply(AgentEvent::AgentStarted { agent_id: "main".into() })?;
+/// assert_eq!(activity.state(), Some(ReportState::Working));
+/// activity.apply(AgentEvent::AgentSettled { agent_id: "main".into() })?;
+/// assert_eq!(activity.snapshot(&Config::default()).unwrap().state, ReportState::Idle);
+/// # Ok::<(), reporter::Refused>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Activity {
+    work: Work,
+    /// The last state that is to be shown; `None` until an event bears on it.
+    state: Option<ReportState>,
+    released: bool,
+    /// Rises when everything is to go out again though nothing changed.
+    resend: u64,
+    session: Option<SessionStarted>,
+    title: Option<PresentationText>,
+    model: Option<PresentationText>,
+    window: Option<u64>,
+    used: Option<u64>,
+    /// The host's tokens. `None` hides a derived one.
+    tokens: BTreeMap<TokenKey, Option<PresentationText>>,
+    labels: StateLabels,
+}
+
+/// What of an event was left out because it does not fit. The rest of the
+/// event counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refused {
+    /// More than [`OPEN_MAX`] agents, tools, prompts and providers are open.
+    TooManyOpen,
+    /// Token keys that the server would refuse, and the report with them.
+    TokenKeys(Vec<String>),
+    /// Tokens beyond the 32 that a pane takes.
+    TooManyTokens(Vec<String>),
+}
+
+/// Most agents, tools, prompts and workflow providers that may be open at a
+/// time. More is a leak in the host.
+pub const OPEN_MAX: usize = 1024;
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyOpen => write!(f, "over {OPEN_MAX} agents, tools and prompts are open"),
+            Self::TokenKeys(keys) => {
+                write!(f, "token keys {} are not 1 to 32 of A-Z a-z 0-9 _ -", text::list(keys))
+            }
+            Self::TooManyTokens(keys) => {
+                write!(f, "a pane takes 32 tokens; left out: {}", text::list(keys))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl Activity {
+    /// Folds one event.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] names what was left out; everything else of the event was
+    /// folded.
+    pub fn apply(&mut self, event: AgentEvent) -> Result<(), Refused> {
+        self.released = false;
+        match event {
+            AgentEvent::SessionStarted(session) => self.start_session(session),
+            AgentEvent::SessionEnded { agent_id } if agent_id == MAIN_AGENT => {
+                self.work = Work::default();
+                self.settle_state();
+            }
+            AgentEvent::TitleChanged { title, agent_id } if agent_id == MAIN_AGENT => {
+                self.title = text::clean(title.as_deref());
+            }
+            AgentEvent::ModelChanged { model, context_window, agent_id }
+                if agent_id == MAIN_AGENT =>
+            {
+                self.model = text::clean(model.as_deref());
+                self.window = context_window.filter(|window| *window > 0);
+            }
+            AgentEvent::UsageChanged { used, agent_id } if agent_id == MAIN_AGENT => {
+                self.used = Some(used);
+            }
+            // Another agent's session is not the pane's.
+            AgentEvent::SessionEnded { .. }
+            | AgentEvent::TitleChanged { .. }
+            | AgentEvent::ModelChanged { .. }
+            | AgentEvent::UsageChanged { .. } => {}
+            AgentEvent::TokensChanged { tokens } => return self.change_tokens(tokens),
+            AgentEvent::LabelsChanged { labels } => self.change_labels(labels),
+            AgentEvent::Release => self.released = true,
+            work => {
+                let outcome = self.work.apply(work);
+                self.settle_state();
+                return outcome;
+            }
+        }
+        Ok(())
+    }
+
+    /// The state to show; `None` while no event has borne on it, and after a
+    /// release.
+    pub fn state(&self) -> Option<ReportState> {
+        self.state.filter(|_| !self.released)
+    }
+
+    /// Idle is not believed while a workflow provider has never said anything.
+    fn settle_state(&mut self) {
+        let state = self.work.state();
+        if state != ReportState::Idle || self.work.all_providers_known() {
+            self.state = Some(state);
+        }
+    }
+
+    fn start_session(&mut self, session: SessionStarted) {
+        if session.agent_id != MAIN_AGENT {
+            return;
+        }
+        let same = |known: &SessionStarted| known.session_id == session.session_id;
+        if self.session.as_ref().is_some_and(|known| !same(known)) {
+            self.model = None;
+            self.window = None;
+            self.used = None;
+        }
+        if let Some(model) = text::clean(session.model.as_deref()) {
+            if self.model.as_ref() != Some(&model) {
+                self.window = None;
+            }
+            self.model = Some(model);
+        }
+        if let Some(window) = session.context_window {
+            self.window = (window > 0).then_some(window);
+        }
+        self.used = session.used.or(self.used);
+        if let Some(title) = &session.title {
+            self.title = text::clean(Some(title));
+        }
+        self.session = Some(session);
+        self.resend += 1;
+        self.settle_state();
+    }
+
+    fn change_tokens(&mut self, tokens: BTreeMap<String, Option<String>>) -> Result<(), Refused> {
+        let mut bad_keys = Vec::new();
+        let mut too_many = Vec::new();
+        for (key, value) in tokens {
+            let Ok(key) = TokenKey::parse(key.as_str()) else {
+                bad_keys.push(key);
+                continue;
+            };
+            let value = text::clean(value.as_deref());
+            if value.is_none() && !snapshot::is_derived(&key) {
+                self.tokens.remove(&key);
+            } else if self.tokens.contains_key(&key) || self.tokens.len() < TOKENS_PER_PANE {
+                self.tokens.insert(key, value);
+            } else {
+                too_many.push(String::from(key));
+            }
+        }
+        if !bad_keys.is_empty() {
+            return Err(Refused::TokenKeys(bad_keys));
+        }
+        if !too_many.is_empty() {
+            return Err(Refused::TooManyTokens(too_many));
+        }
+        Ok(())
+    }
+
+    fn change_labels(&mut self, labels: BTreeMap<StateKey, Option<String>>) {
+        for (state, label) in labels {
+            match text::clean(label.as_deref()) {
+                Some(label) => self.labels.insert(state, label),
+                None => self.labels.remove(&state),
+            };
+        }
+    }
+}

@@ -1,0 +1,191 @@
+use std::collections::BTreeMap;
+
+use herdr_proto::limits::TOKENS_PER_PANE;
+use herdr_proto::{
+    PresentationText, ReportState, ResumeArgv, SessionId, SessionPath, StateKey, StateLabels,
+    TokenKey,
+};
+
+use super::work::Reason;
+use super::{Activity, show_context, text};
+use crate::config::{Config, Privacy, ReasonLabel, Source};
+use crate::event::PromptKind;
+
+/// What a pane is to show now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The state.
+    pub state: ReportState,
+    /// Why; goes out as the report's `message`.
+    pub reason: Option<PresentationText>,
+    /// Title, name and labels.
+    pub presentation: Presentation,
+    /// Every token of ours.
+    pub tokens: BTreeMap<TokenKey, PresentationText>,
+    /// The session, for the first report of a claim.
+    pub session: Option<Session>,
+    /// Another number means: send it again, though nothing changed.
+    pub resend: u64,
+}
+
+/// Title, display name and labels: one record on the server, always sent
+/// whole (failure B42).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Presentation {
+    /// What the agent is about.
+    pub title: Option<PresentationText>,
+    /// Shown instead of the label.
+    pub display_agent: Option<PresentationText>,
+    /// Shown instead of the states' names.
+    pub labels: StateLabels,
+}
+
+impl Presentation {
+    /// Whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A session as far as the server takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Session {
+    /// The id, if the server would not drop it.
+    pub id: Option<SessionId>,
+    /// The path, if the server would not drop it.
+    pub path: Option<SessionPath>,
+    /// The command that restarts the agent, if it is well-formed.
+    pub resume_argv: Option<ResumeArgv>,
+}
+
+const MODEL: &str = "model";
+const CONTEXT: &str = "ctx";
+const SESSION: &str = "session";
+
+/// Whether a token of this name is made here, so that hiding it means
+/// something.
+pub(super) fn is_derived(key: &TokenKey) -> bool {
+    matches!(key.as_str(), MODEL | CONTEXT | SESSION)
+}
+
+impl Activity {
+    /// What the pane is to show, as far as the settings let it; `None` while
+    /// there is no state to report.
+    pub fn snapshot(&self, config: &Config) -> Option<Snapshot> {
+        let state = self.state()?;
+        let reason = self.reason(state, config);
+        Some(Snapshot {
+            state,
+            presentation: self.presentation(state, reason.as_ref(), config),
+            reason,
+            tokens: self.tokens(config),
+            session: self.session(config),
+            resend: self.resend,
+        })
+    }
+
+    fn reason(&self, state: ReportState, config: &Config) -> Option<PresentationText> {
+        let from =
+            if state == ReportState::Blocked { config.message } else { config.working_message };
+        if from == Source::None {
+            return None;
+        }
+        phrase(self.work.reason(state)?, config.privacy)
+    }
+
+    fn presentation(
+        &self,
+        state: ReportState,
+        reason: Option<&PresentationText>,
+        config: &Config,
+    ) -> Presentation {
+        let fixed = config.privacy == Privacy::Fixed;
+        let mut labels: StateLabels = config
+            .state_labels
+            .iter()
+            .filter_map(|(key, label)| Some((*key, PresentationText::normalize(label)?)))
+            .collect();
+        if !fixed {
+            labels.extend(self.labels.clone());
+        }
+        let shown = match config.reason_label {
+            ReasonLabel::Off => false,
+            ReasonLabel::Blocked => state == ReportState::Blocked,
+            ReasonLabel::All => true,
+        };
+        if let Some(reason) = reason.filter(|_| shown) {
+            let key = StateKey::from(state);
+            let label = match labels.get(&key) {
+                Some(label) => text::clean(Some(&format!("{label}: {reason}"))),
+                None => Some(reason.clone()),
+            };
+            labels.extend(label.map(|label| (key, label)));
+        }
+        let title = self.title.clone().filter(|_| config.title == Source::Auto && !fixed);
+        Presentation { title, display_agent: text::clean(config.display_name.as_deref()), labels }
+    }
+
+    /// The host's tokens come first: they were asked for by name.
+    fn tokens(&self, config: &Config) -> BTreeMap<TokenKey, PresentationText> {
+        if config.tokens == Source::None {
+            return BTreeMap::new();
+        }
+        let fixed = config.privacy == Privacy::Fixed;
+        let mut tokens: BTreeMap<_, _> = self
+            .tokens
+            .iter()
+            .filter(|_| !fixed)
+            .filter_map(|(key, text)| Some((key.clone(), text.clone()?)))
+            .collect();
+        let context = self.used.map(|used| show_context(used, self.window));
+        let session = self.session.as_ref().filter(|_| config.session_token && !fixed);
+        let derived = [
+            (MODEL, self.model.clone()),
+            (CONTEXT, text::clean(context.as_deref())),
+            (SESSION, session.and_then(|session| text::clean(Some(&session.session_id)))),
+        ];
+        for (name, text) in derived {
+            let (Ok(key), Some(text)) = (TokenKey::parse(name), text) else { continue };
+            if !self.tokens.contains_key(&key) && tokens.len() < TOKENS_PER_PANE {
+                tokens.insert(key, text);
+            }
+        }
+        tokens
+    }
+
+    fn session(&self, config: &Config) -> Option<Session> {
+        if !config.report_session || config.privacy == Privacy::Fixed {
+            return None;
+        }
+        let session = self.session.as_ref()?;
+        let path = session.session_path.as_ref();
+        let argv = session.resume_argv.as_ref();
+        Some(Session {
+            id: SessionId::parse(session.session_id.as_str()).ok(),
+            path: path.and_then(|path| SessionPath::parse(path.as_str()).ok()),
+            resume_argv: argv.and_then(|argv| ResumeArgv::parse(argv.clone()).ok()),
+        })
+    }
+}
+
+/// The words for a reason at a privacy level.
+fn phrase(reason: Reason, privacy: Privacy) -> Option<PresentationText> {
+    let fixed = match &reason {
+        Reason::Prompt(PromptKind::Approval, _) => "Waiting for approval",
+        Reason::Prompt(..) => "Waiting for an answer",
+        Reason::Run(_) => "Workflow needs attention",
+        Reason::Tool(_) | Reason::Said(_) => "",
+    };
+    let own = match (reason, privacy) {
+        (Reason::Prompt(_, label), Privacy::Text)
+        | (Reason::Prompt(PromptKind::Approval, label), Privacy::Tool) => label,
+        (Reason::Run(Some(run)), Privacy::Text) => text::clean(Some(&format!("{fixed}: {run}"))),
+        (Reason::Tool(name), Privacy::Text | Privacy::Tool) => Some(name),
+        (Reason::Said(label), Privacy::Text) => Some(label),
+        _ => None,
+    };
+    own.or_else(|| text::clean(Some(fixed)))
+}

@@ -1,0 +1,175 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use herdr_proto::{PresentationText, ReportState};
+
+use super::{OPEN_MAX, Refused, text};
+use crate::event::{AgentEvent, PromptKind};
+
+/// What runs and what waits.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Work {
+    agents: BTreeSet<String>,
+    /// In the order of their start.
+    tools: Vec<Tool>,
+    /// In the order of their opening.
+    prompts: Vec<OpenPrompt>,
+    providers: BTreeMap<String, Provider>,
+    /// What a host that knows only states said last; idle is nothing.
+    set: Option<SetState>,
+    /// Counts what began to wait, to tell which is the newest.
+    waits: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Tool {
+    id: String,
+    name: Option<PresentationText>,
+    agent: String,
+}
+
+#[derive(Debug, Clone)]
+struct OpenPrompt {
+    id: String,
+    kind: PromptKind,
+    label: Option<PresentationText>,
+    agent: Option<String>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Provider {
+    known: bool,
+    running: bool,
+    /// The newest waiting run, and when it began to wait.
+    waiting: Option<(Option<PresentationText>, u64)>,
+}
+
+#[derive(Debug, Clone)]
+struct SetState {
+    blocked: bool,
+    label: Option<PresentationText>,
+}
+
+/// Why the state is what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// A prompt is open.
+    Prompt(PromptKind, Option<PresentationText>),
+    /// A workflow run waits.
+    Run(Option<PresentationText>),
+    /// A tool runs.
+    Tool(PresentationText),
+    /// The host said so.
+    Said(PresentationText),
+}
+
+impl Work {
+    pub(super) fn apply(&mut self, event: AgentEvent) -> Result<(), Refused> {
+        match event {
+            AgentEvent::AgentStarted { agent_id } => {
+                self.room(self.agents.contains(&agent_id))?;
+                self.agents.insert(agent_id);
+            }
+            AgentEvent::AgentSettled { agent_id } => {
+                self.agents.remove(&agent_id);
+                self.tools.retain(|tool| tool.agent != agent_id);
+                self.prompts.retain(|prompt| prompt.agent.as_ref() != Some(&agent_id));
+            }
+            AgentEvent::ToolStarted { tool_id, tool, agent_id } => {
+                let open = self.tools.iter().any(|tool| tool.id == tool_id);
+                self.room(open)?;
+                if !open {
+                    let name = text::clean(Some(&tool));
+                    self.tools.push(Tool { id: tool_id, name, agent: agent_id });
+                }
+            }
+            AgentEvent::ToolFinished { tool_id } => self.tools.retain(|tool| tool.id != tool_id),
+            AgentEvent::PromptOpened { prompt_id, prompt, agent_id } => {
+                let open = self.prompts.iter().any(|prompt| prompt.id == prompt_id);
+                self.room(open)?;
+                if !open {
+                    let label = text::clean(prompt.label.as_deref());
+                    let kind = prompt.kind;
+                    self.prompts.push(OpenPrompt { id: prompt_id, kind, label, agent: agent_id });
+                }
+            }
+            AgentEvent::PromptClosed { prompt_id } => {
+                self.prompts.retain(|prompt| prompt.id != prompt_id);
+            }
+            AgentEvent::WorkflowSnapshot { provider, ready: true, running, waiting } => {
+                self.room(self.providers.contains_key(&provider))?;
+                let known = self.providers.entry(provider).or_default();
+                known.known = true;
+                known.running = !running.is_empty();
+                let newest = waiting.last().map(|run| text::clean(Some(run)));
+                if known.waiting.as_ref().map(|(run, _)| run) != newest.as_ref() {
+                    self.waits += 1;
+                    known.waiting = newest.map(|run| (run, self.waits));
+                }
+            }
+            AgentEvent::WorkflowSnapshot { provider, .. }
+            | AgentEvent::WorkflowUnavailable { provider } => {
+                self.room(self.providers.contains_key(&provider))?;
+                self.providers.entry(provider).or_default();
+            }
+            AgentEvent::StateSet { state, label } => {
+                let label = text::clean(label.as_deref());
+                self.set = match state {
+                    ReportState::Working => Some(SetState { blocked: false, label }),
+                    ReportState::Blocked => Some(SetState { blocked: true, label }),
+                    ReportState::Idle | ReportState::Unknown => None,
+                };
+            }
+            // The others do not bear on what runs.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn state(&self) -> ReportState {
+        let set = |blocked| self.set.as_ref().is_some_and(|set| set.blocked == blocked);
+        if self.providers.values().any(|provider| provider.running) {
+            ReportState::Working
+        } else if !self.prompts.is_empty() || self.newest_run().is_some() || set(true) {
+            ReportState::Blocked
+        } else if !self.agents.is_empty() || !self.tools.is_empty() || set(false) {
+            ReportState::Working
+        } else {
+            ReportState::Idle
+        }
+    }
+
+    /// Whether every provider that was named has been ready once.
+    pub(super) fn all_providers_known(&self) -> bool {
+        self.providers.values().all(|provider| provider.known)
+    }
+
+    /// Why the state is `state`.
+    pub(super) fn reason(&self, state: ReportState) -> Option<Reason> {
+        let said = |blocked| {
+            let set = self.set.as_ref().filter(|set| set.blocked == blocked)?;
+            set.label.clone().map(Reason::Said)
+        };
+        match state {
+            ReportState::Blocked => {
+                let prompt = self.prompts.last().map(|p| Reason::Prompt(p.kind, p.label.clone()));
+                let run = || self.newest_run().cloned().map(Reason::Run);
+                prompt.or_else(run).or_else(|| said(true))
+            }
+            ReportState::Working => {
+                let tool = self.tools.iter().rev().find_map(|tool| tool.name.clone());
+                tool.map(Reason::Tool).or_else(|| said(false))
+            }
+            ReportState::Idle | ReportState::Unknown => None,
+        }
+    }
+
+    fn newest_run(&self) -> Option<&Option<PresentationText>> {
+        let waiting = self.providers.values().filter_map(|provider| provider.waiting.as_ref());
+        waiting.max_by_key(|(_, since)| *since).map(|(run, _)| run)
+    }
+
+    fn room(&self, known: bool) -> Result<(), Refused> {
+        let open = self.agents.len() + self.tools.len() + self.prompts.len() + self.providers.len();
+        if known || open < OPEN_MAX { Ok(()) } else { Err(Refused::TooManyOpen) }
+    }
+}

@@ -1,0 +1,63 @@
+//! What keeps reports from showing, told once.
+
+/// Something that keeps reports from showing. Never a failure of the host.
+/// Each kind is told once, until a success makes it news again. The detail
+/// holds codes, counts and paths, never payloads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Diagnostic {
+    /// Which kind.
+    pub kind: DiagnosticKind,
+    /// In words: what, where, and what would help.
+    pub detail: String,
+}
+
+impl Diagnostic {
+    pub(crate) fn new(kind: DiagnosticKind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into() }
+    }
+}
+
+/// The kinds of diagnostics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum DiagnosticKind {
+    /// The server cannot be reached.
+    ConnectFailed,
+    /// The server does not answer.
+    Timeout,
+    /// The server refused a request.
+    ProtocolRejected,
+    /// Something else than Herdr's pane API is behind the socket.
+    NotPaneApi,
+    /// The server said `ok` and shows something else.
+    Ignored,
+    /// The pane is not the one this agent runs in.
+    ForeignPane,
+    /// Another process or integration reports for this pane.
+    Deferred,
+    /// A newer reporter of this process owns the pane.
+    StaleOwner,
+    /// The environment or the settings do not make sense.
+    Misconfigured,
+    /// Something does not fit and was left out.
+    Limit,
+}
+
+impl DiagnosticKind {
+    /// The word in output lines.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ConnectFailed => "connect_failed",
+            Self::Timeout => "timeout",
+            Self::ProtocolRejected => "protocol_rejected",
+            Self::NotPaneApi => "not_pane_api",
+            Self::Ignored => "ignored",
+            Self::ForeignPane => "foreign_pane",
+            Self::Deferred => "deferred",
+            Self::StaleOwner => "stale_owner",
+            Self::Misconfigured => "misconfigured",
+            Self::Limit => "limit",
+        }
+    }
+}

@@ -1,0 +1,162 @@
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{ID_MAX_BYTES, LineProblem, MAIN_AGENT};
+
+/// The fields of one event, taken by name and type. A wrong one is told by
+/// name and type only; the value may be private.
+pub(super) struct Fields<'a> {
+    kind: &'static str,
+    fields: &'a mut Map<String, Value>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(kind: &'static str, fields: &'a mut Map<String, Value>) -> Self {
+        Self { kind, fields }
+    }
+
+    /// A field that may be absent; `null` is absent.
+    pub(super) fn take(&mut self, name: &'static str) -> Option<Value> {
+        self.fields.remove(name).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>, LineProblem> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong(name, &other, "a text")),
+        }
+    }
+
+    /// A text that has to be there, though it may be `null`.
+    pub(super) fn nullable_text(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<String>, LineProblem> {
+        if !self.fields.contains_key(name) {
+            return Err(self.missing(name, "a text or null"));
+        }
+        self.text(name)
+    }
+
+    pub(super) fn id(&mut self, name: &'static str) -> Result<String, LineProblem> {
+        let id = self.text(name)?.ok_or_else(|| self.missing(name, "a text"))?;
+        self.check_id(name, id)
+    }
+
+    /// Whose event it is: the main agent's if nothing is said.
+    pub(super) fn agent(&mut self) -> Result<String, LineProblem> {
+        match self.text("agent_id")? {
+            None => Ok(MAIN_AGENT.to_owned()),
+            Some(id) => self.check_id("agent_id", id),
+        }
+    }
+
+    /// As [`agent`](Self::agent), but an explicit `null` is nobody.
+    pub(super) fn agent_or_nobody(&mut self) -> Result<Option<String>, LineProblem> {
+        if self.fields.get("agent_id").is_some_and(Value::is_null) {
+            return Ok(None);
+        }
+        self.agent().map(Some)
+    }
+
+    pub(super) fn number(&mut self, name: &'static str) -> Result<Option<u64>, LineProblem> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        whole(&value).map(Some).ok_or_else(|| self.wrong(name, &value, "a whole number from 0 on"))
+    }
+
+    pub(super) fn required_number(&mut self, name: &'static str) -> Result<u64, LineProblem> {
+        self.number(name)?.ok_or_else(|| self.missing(name, "a whole number from 0 on"))
+    }
+
+    pub(super) fn flag(&mut self, name: &'static str) -> Result<bool, LineProblem> {
+        match self.take(name) {
+            None => Err(self.missing(name, "true or false")),
+            Some(Value::Bool(flag)) => Ok(flag),
+            Some(other) => Err(self.wrong(name, &other, "true or false")),
+        }
+    }
+
+    pub(super) fn texts(&mut self, name: &'static str) -> Result<Option<Vec<String>>, LineProblem> {
+        let expected = "a list of texts";
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Array(items)) => items
+                .into_iter()
+                .map(|item| match item {
+                    Value::String(text) => Ok(text),
+                    _ => Err(self.problem(name, "holds something else than texts", expected)),
+                })
+                .collect::<Result<_, _>>()
+                .map(Some),
+            Some(other) => Err(self.wrong(name, &other, expected)),
+        }
+    }
+
+    pub(super) fn text_map(
+        &mut self,
+        name: &'static str,
+    ) -> Result<BTreeMap<String, Option<String>>, LineProblem> {
+        let expected = "an object of texts and nulls";
+        match self.take(name) {
+            None => Err(self.missing(name, expected)),
+            Some(Value::Object(map)) => map
+                .into_iter()
+                .map(|(key, value)| match value {
+                    Value::Null => Ok((key, None)),
+                    Value::String(text) => Ok((key, Some(text))),
+                    _ => Err(self.problem(name, "holds something else", expected)),
+                })
+                .collect(),
+            Some(other) => Err(self.wrong(name, &other, expected)),
+        }
+    }
+
+    pub(super) fn problem(
+        &self,
+        field: &'static str,
+        problem: impl Into<String>,
+        expected: &'static str,
+    ) -> LineProblem {
+        LineProblem::Field { event: self.kind, field, problem: problem.into(), expected }
+    }
+
+    fn missing(&self, field: &'static str, expected: &'static str) -> LineProblem {
+        self.problem(field, "is missing", expected)
+    }
+
+    fn wrong(&self, field: &'static str, value: &Value, expected: &'static str) -> LineProblem {
+        let problem = match value {
+            Value::Null => "is null",
+            Value::Bool(_) => "is true or false",
+            Value::Number(_) => "is another number",
+            Value::String(_) => "is a text",
+            Value::Array(_) => "is a list",
+            Value::Object(_) => "is an object",
+        };
+        self.problem(field, problem, expected)
+    }
+
+    fn check_id(&self, name: &'static str, id: String) -> Result<String, LineProblem> {
+        if id.len() <= ID_MAX_BYTES {
+            return Ok(id);
+        }
+        Err(self.problem(name, format!("has {} bytes", id.len()), "up to 1024 bytes"))
+    }
+}
+
+/// JavaScript hosts may write a whole number as `1e3` or `5.0`.
+fn whole(value: &Value) -> Option<u64> {
+    const EXACT_UP_TO: f64 = 9_007_199_254_740_992.0;
+    value.as_u64().or_else(|| {
+        let number = value.as_f64()?;
+        let fits = number.fract() == 0.0 && (0.0..=EXACT_UP_TO).contains(&number);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "whole, not negative and within 2^53"
+        )]
+        fits.then_some(number as u64)
+    })
+}

@@ -1,0 +1,232 @@
+use std::time::Duration;
+
+use herdr_proto::{
+    ErrorCode, PaneGet, PaneInfo, Ping, Pong, ReleaseAgent, ReportAgent, ReportMetadata, decode,
+    encode,
+};
+
+use crate::activity::Snapshot;
+use crate::diagnostic::Diagnostic;
+use crate::receipt::Receipt;
+
+/// The two clocks, read by the shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Now {
+    /// Time since some fixed moment; never goes back.
+    pub elapsed: Duration,
+    /// Wall clock, microseconds since 1970; may jump. Sequence numbers come
+    /// from it.
+    pub unix_micros: u64,
+}
+
+impl Now {
+    /// Both clocks at one moment.
+    pub fn new(elapsed: Duration, unix_micros: u64) -> Self {
+        Self { elapsed, unix_micros }
+    }
+}
+
+/// What happened to a pane's reporter.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
+pub enum Input {
+    /// What the pane is to show; `None` gives it back. The newest one counts.
+    Wanted(Option<Box<Snapshot>>),
+    /// How the request in flight ended.
+    Answered(Result<Answer, Failure>),
+    /// The held stream ended, or another socket is at the path: whatever the
+    /// server knew may be gone.
+    ServerChanged,
+    /// Whether the pane is ours among the processes of this machine.
+    Lease(Lease),
+    /// Whether the agent runs in the pane.
+    Identity(Identity),
+    /// The time asked for has come, or any other.
+    Timer,
+    /// A host waits for delivery: no settling now.
+    Flush,
+    /// The end: clear, release, and be done within this time.
+    Close {
+        /// From now on.
+        budget: Duration,
+    },
+}
+
+/// Whether the pane is ours among the processes of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Lease {
+    /// It is.
+    Held,
+    /// Another process reports for it.
+    Denied,
+}
+
+/// Whether the agent runs in the pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Identity {
+    /// It does, or it cannot be told and the settings allow that.
+    Accepted,
+    /// It is proven not to, or it cannot be told and the settings deny that.
+    Foreign,
+}
+
+/// What the machine wants of the shell after a step.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Step {
+    /// Drop the request in flight, answered or not.
+    pub abandon: bool,
+    /// Send this; there is no other in flight then.
+    pub request: Option<Request>,
+    /// What became of reports.
+    pub receipts: Vec<Receipt>,
+    /// What keeps reports from showing.
+    pub diagnostics: Vec<Diagnostic>,
+    /// When to give [`Input::Timer`], as [`Now::elapsed`]; `None` is never.
+    pub wake: Option<Duration>,
+    /// Everything wanted is delivered, or will not be.
+    pub quiet: bool,
+    /// It is over, and this is how.
+    pub ended: Option<Ended>,
+}
+
+/// How a reporter ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ended {
+    /// There was nothing of ours on the pane.
+    NothingToRelease,
+    /// The release was delivered, after the clears.
+    Released,
+    /// The release was delivered, but a title or tokens may stay until their
+    /// ttl.
+    ReleasedUncleared,
+    /// The server did not take the release in time.
+    NotReleased,
+}
+
+/// One request, and how long it may take.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Request {
+    /// What to send.
+    pub call: PaneCall,
+    /// From connecting to the whole reply.
+    pub deadline: Duration,
+}
+
+/// A request of a reporter.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum PaneCall {
+    /// State.
+    Report(ReportAgent),
+    /// Title, name and labels, or tokens.
+    Metadata(ReportMetadata),
+    /// The last word.
+    Release(ReleaseAgent),
+    /// A read-back.
+    Get(PaneGet),
+    /// Which server is it?
+    Ping(Ping),
+}
+
+/// What a request of a reporter was answered.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
+pub enum Answer {
+    /// `ok`: delivered.
+    Ack,
+    /// The pane as it is.
+    Pane(PaneInfo),
+    /// The server's name.
+    Pong(Pong),
+}
+
+impl PaneCall {
+    /// The request line, newline included.
+    ///
+    /// # Errors
+    ///
+    /// [`FailureKind::Unusable`] if it does not fit a line, which bounded
+    /// values never bring about.
+    pub fn encode(&self, id: &str) -> Result<Vec<u8>, Failure> {
+        match self {
+            Self::Report(call) => encode(id, call),
+            Self::Metadata(call) => encode(id, call),
+            Self::Release(call) => encode(id, call),
+            Self::Get(call) => encode(id, call),
+            Self::Ping(call) => encode(id, call),
+        }
+        .map_err(|error| Failure::new(FailureKind::Unusable, error.to_string()))
+    }
+
+    /// The answer in a reply line.
+    ///
+    /// # Errors
+    ///
+    /// What the server refused, or that the line is no reply.
+    pub fn decode(&self, line: &[u8]) -> Result<Answer, Failure> {
+        let reply = match self {
+            Self::Report(_) | Self::Metadata(_) | Self::Release(_) => {
+                decode::<herdr_proto::Ack>(line).map(|reply| reply.map(|_| Answer::Ack))
+            }
+            Self::Get(_) => decode::<herdr_proto::PaneInfoReply>(line)
+                .map(|reply| reply.map(|reply| Answer::Pane(reply.pane))),
+            Self::Ping(_) => decode::<Pong>(line).map(|reply| reply.map(Answer::Pong)),
+        };
+        match reply {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(rejection)) => {
+                let detail = rejection.to_string();
+                Err(Failure::new(FailureKind::Rejected(rejection.code), detail))
+            }
+            Err(error) if error.kind() == herdr_proto::ErrorKind::NotPaneApi => {
+                Err(Failure::new(FailureKind::NotPaneApi, error.to_string()))
+            }
+            Err(error) => Err(Failure::new(FailureKind::Broken, error.to_string())),
+        }
+    }
+}
+
+/// A request that did not come to its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failure {
+    /// What can be done about it.
+    pub kind: FailureKind,
+    /// In words, without payloads.
+    pub detail: String,
+}
+
+impl Failure {
+    /// A failure in words.
+    pub fn new(kind: FailureKind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into() }
+    }
+}
+
+/// A failed request, by what can be done about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// Nobody took the connection; nothing was sent. The server comes back or
+    /// not.
+    Unreachable,
+    /// No answer in time. The request may yet be applied.
+    Timeout,
+    /// The connection or the answer broke. The request may have been applied.
+    Broken,
+    /// Nothing will change until the socket does: no socket, forbidden, too
+    /// long, another user's.
+    Unusable,
+    /// Something else than Herdr's pane API answers.
+    NotPaneApi,
+    /// The server refused.
+    Rejected(ErrorCode),
+}

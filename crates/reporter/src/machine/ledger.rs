@@ -1,0 +1,196 @@
+//! What became of every report: nothing is lost without a word.
+
+use herdr_proto::Seq;
+
+use super::judge::Verdict;
+use crate::receipt::{Outcome, Part, Reason, Receipt};
+
+/// How many reports were offered, and what became of them. A report is a new
+/// value of the state, the presentation or the tokens; refreshes and repairs
+/// of an old one do not count.
+///
+/// `offered = delivered + superseded + dropped + pending`, and
+/// `delivered = applied + ignored + hidden + unverified`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counters {
+    /// New values that were wanted.
+    pub offered: u64,
+    /// Those that the server said `ok` to.
+    pub delivered: u64,
+    /// Those that a newer one replaced before they were delivered.
+    pub superseded: u64,
+    /// Those that never went out: refused, or too late.
+    pub dropped: u64,
+    /// Those on their way.
+    pub pending: u64,
+    /// Delivered and seen on the pane.
+    pub applied: u64,
+    /// Delivered and without effect.
+    pub ignored: u64,
+    /// Delivered and not visible.
+    pub hidden: u64,
+    /// Delivered, and nobody has looked, or looking could not tell.
+    pub unverified: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    counters: Counters,
+    lines: [Line; 3],
+    receipts: Vec<Receipt>,
+}
+
+/// The reports of one part.
+#[derive(Debug, Default)]
+struct Line {
+    /// The newest value waits to be sent.
+    waits: bool,
+    /// The request in flight carries a value that was offered.
+    flies: bool,
+    /// The last delivered value has not been judged.
+    unjudged: Option<Seq>,
+}
+
+const PARTS: [Part; 3] = [Part::State, Part::Presentation, Part::Tokens];
+
+impl Ledger {
+    pub(super) fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    pub(super) fn take_receipts(&mut self) -> Vec<Receipt> {
+        std::mem::take(&mut self.receipts)
+    }
+
+    /// A part has a new wanted value; `needed` is whether the server lacks it.
+    pub(super) fn offer(&mut self, part: Part, needed: bool) {
+        let Some(line) = self.line(part) else { return };
+        if std::mem::replace(&mut line.waits, needed) {
+            self.supersede(part);
+        }
+        if needed {
+            self.counters.offered += 1;
+            self.counters.pending += 1;
+        }
+    }
+
+    /// A value that waits though nothing is planned for its part is what the
+    /// server has already: what was in between never got there.
+    pub(super) fn planned(&mut self, has: impl Fn(Part) -> bool) {
+        for part in PARTS {
+            let Some(line) = self.line(part) else { continue };
+            if line.waits && !has(part) {
+                line.waits = false;
+                self.supersede(part);
+            }
+        }
+    }
+
+    pub(super) fn sent(&mut self, part: Part) {
+        if let Some(line) = self.line(part) {
+            line.flies = std::mem::take(&mut line.waits);
+        }
+    }
+
+    pub(super) fn delivered(&mut self, part: Part, seq: Seq) {
+        let Some(line) = self.line(part) else { return };
+        if !std::mem::take(&mut line.flies) {
+            return;
+        }
+        let before = line.unjudged.replace(seq);
+        self.counters.pending -= 1;
+        self.counters.delivered += 1;
+        // Until somebody looks, it counts as not looked at.
+        self.counters.unverified += 1;
+        if let Some(seq) = before {
+            self.receipts.push(Receipt::new(Outcome::Unverified, part).seq(Some(seq)));
+        }
+    }
+
+    /// The request did not come through. `still_wanted` is whether its value
+    /// is the newest, so that it waits again.
+    pub(super) fn failed(&mut self, part: Part, still_wanted: bool) {
+        let Some(line) = self.line(part) else { return };
+        if !std::mem::take(&mut line.flies) {
+            return;
+        }
+        if still_wanted && !line.waits {
+            line.waits = true;
+        } else {
+            self.supersede(part);
+        }
+    }
+
+    /// The server will not have it.
+    pub(super) fn refused(&mut self, part: Part, seq: Option<Seq>, reason: Reason) {
+        if self.line(part).is_some_and(|line| std::mem::take(&mut line.flies)) {
+            self.counters.pending -= 1;
+            self.counters.dropped += 1;
+        }
+        self.receipts.push(Receipt::new(Outcome::Failed, part).seq(seq).because(reason));
+    }
+
+    pub(super) fn judged(&mut self, part: Part, (outcome, reason): Verdict) {
+        let Some(line) = self.line(part) else { return };
+        let Some(seq) = line.unjudged.take() else { return };
+        self.counters.unverified -= 1;
+        match outcome {
+            Outcome::Applied => self.counters.applied += 1,
+            Outcome::Ignored => self.counters.ignored += 1,
+            Outcome::Hidden => self.counters.hidden += 1,
+            _ => self.counters.unverified += 1,
+        }
+        self.receipts.push(Receipt::new(outcome, part).seq(Some(seq)).because(reason));
+    }
+
+    /// Nothing more will be sent or looked at.
+    pub(super) fn end(&mut self) {
+        for (line, part) in self.lines.iter_mut().zip(PARTS) {
+            for lost in [std::mem::take(&mut line.waits), std::mem::take(&mut line.flies)] {
+                if lost {
+                    self.counters.pending -= 1;
+                    self.counters.dropped += 1;
+                    let receipt = Receipt::new(Outcome::Failed, part);
+                    self.receipts.push(receipt.because(Reason::NotDelivered));
+                }
+            }
+        }
+        self.leave_unjudged();
+    }
+
+    /// Nobody will look at what has been delivered so far.
+    pub(super) fn leave_unjudged(&mut self) {
+        for (line, part) in self.lines.iter_mut().zip(PARTS) {
+            if let Some(seq) = line.unjudged.take() {
+                self.receipts.push(Receipt::new(Outcome::Unverified, part).seq(Some(seq)));
+            }
+        }
+    }
+
+    pub(super) fn note(&mut self, receipt: Receipt) {
+        self.receipts.push(receipt);
+    }
+
+    fn supersede(&mut self, part: Part) {
+        self.counters.pending -= 1;
+        self.counters.superseded += 1;
+        self.receipts.push(Receipt::new(Outcome::Superseded, part));
+    }
+
+    fn line(&mut self, part: Part) -> Option<&mut Line> {
+        index(part).map(|index| &mut self.lines[index])
+    }
+}
+
+fn index(part: Part) -> Option<usize> {
+    PARTS.iter().position(|known| *known == part)
+}
+
+impl Counters {
+    /// Whether the two sums hold.
+    pub fn add_up(&self) -> bool {
+        self.offered == self.delivered + self.superseded + self.dropped + self.pending
+            && self.delivered == self.applied + self.ignored + self.hidden + self.unverified
+    }
+}

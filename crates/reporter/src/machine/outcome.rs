@@ -1,0 +1,226 @@
+//! What an answer or a failure means for what is known.
+
+use std::time::Duration;
+
+use herdr_proto::ErrorCode;
+
+use super::backoff::{LONG, LONGEST};
+use super::plan::{Confirmed, Known, PresentationRecord, StateRecord};
+use super::request::{Carries, Flight};
+use super::{Answer, Failure, FailureKind, Now, PaneMachine, REFUSED_REST};
+use crate::diagnostic::DiagnosticKind;
+use crate::receipt::{Outcome, Part, Reason, Receipt};
+
+impl PaneMachine {
+    pub(super) fn answered(&mut self, now: Now, answer: Answer) {
+        let Some(flight) = self.flight.take() else { return };
+        self.backoff.succeed();
+        self.rearm(&[
+            DiagnosticKind::ConnectFailed,
+            DiagnosticKind::Timeout,
+            DiagnosticKind::NotPaneApi,
+        ]);
+        match answer {
+            Answer::Ack => self.delivered(now.elapsed, flight),
+            Answer::Pane(pane) if flight.carries == Carries::Look => {
+                self.looked(now.elapsed, &pane);
+            }
+            Answer::Pong(pong) => self.server = Some(pong),
+            Answer::Pane(_) => {}
+        }
+    }
+
+    fn delivered(&mut self, now: Duration, flight: Flight) {
+        if let (Some(part), Some(seq)) = (flight.carries.part(), flight.seq) {
+            self.ledger.delivered(part, seq);
+        }
+        if flight.void {
+            self.may_be_applied(&flight.carries);
+            return;
+        }
+        match flight.carries {
+            Carries::State(record, session) => {
+                self.watcher.state_delivered(now, &record, &self.confirmed, self.claim.verify);
+                self.claimed = true;
+                self.confirmed.state = Some(record);
+                if session.is_some() {
+                    self.confirmed.session = session;
+                    // A custom source's session is taken and never shown
+                    // (failure B40), so nothing can be looked for.
+                    let receipt = Receipt::new(Outcome::Unverified, Part::Session);
+                    self.ledger.note(receipt.seq(flight.seq));
+                }
+            }
+            Carries::Presentation(record) => {
+                self.confirmed.presentation = Known::Is(record);
+                self.metadata_delivered(now);
+            }
+            Carries::Tokens(patch) => {
+                self.confirmed.took_tokens(&patch);
+                self.metadata_delivered(now);
+            }
+            Carries::Release => {
+                self.ledger.note(Receipt::new(Outcome::Unverified, Part::Release).seq(flight.seq));
+                self.released();
+            }
+            Carries::Look | Carries::Version => {}
+        }
+    }
+
+    fn released(&mut self) {
+        self.claimed = false;
+        self.confirmed = Confirmed::default();
+        self.refresh_at = None;
+        self.pace.last_state = None;
+    }
+
+    fn metadata_delivered(&mut self, now: Duration) {
+        self.watcher.metadata_delivered(self.claim.verify);
+        if self.confirmed.has_metadata() {
+            let refresh = now + self.claim.metadata_ttl.as_duration() / 3;
+            self.refresh_at.get_or_insert(refresh);
+        } else {
+            self.refresh_at = None;
+        }
+    }
+
+    pub(super) fn failed(&mut self, now: Duration, failure: Failure) {
+        let Some(flight) = self.flight.take() else { return };
+        let Failure { kind, detail } = failure;
+        let sent = !matches!(kind, FailureKind::Unreachable | FailureKind::Unusable);
+        if sent && !matches!(kind, FailureKind::Rejected(_)) {
+            self.may_be_applied(&flight.carries);
+        }
+        if self.ending.is_some() {
+            if flight.carries == Carries::Release {
+                self.release_failed(now, &kind);
+            } else {
+                self.clear_failed(&kind);
+            }
+            return;
+        }
+        match kind {
+            FailureKind::Rejected(code) => self.rejected(now, flight, &code, detail),
+            kind => {
+                self.keep_for_retry(flight);
+                self.lost_touch(now, &kind, detail);
+            }
+        }
+    }
+
+    fn lost_touch(&mut self, now: Duration, kind: &FailureKind, detail: String) {
+        match kind {
+            FailureKind::Timeout => {
+                self.raise(DiagnosticKind::Timeout, detail);
+                self.backoff.fail(now, true);
+            }
+            FailureKind::Unusable => {
+                self.raise(DiagnosticKind::ConnectFailed, detail);
+                self.backoff.wait(now, LONG);
+            }
+            FailureKind::NotPaneApi => {
+                self.raise(DiagnosticKind::NotPaneApi, detail);
+                self.backoff.wait(now, LONGEST);
+            }
+            _ => {
+                self.raise(DiagnosticKind::ConnectFailed, detail);
+                // A server that went away has lost what it knew of us.
+                self.server_changed();
+                self.backoff.fail(now, false);
+            }
+        }
+    }
+
+    fn rejected(&mut self, now: Duration, flight: Flight, code: &ErrorCode, detail: String) {
+        let passing =
+            [ErrorCode::SERVER_UNAVAILABLE, ErrorCode::INTERNAL_ERROR, ErrorCode::RATE_LIMITED];
+        if *code == ErrorCode::INVALID_RESUME_ARGV || *code == ErrorCode::RESUME_NOT_ACCEPTED {
+            // It takes the whole report down, so it goes out without.
+            self.no_resume = true;
+            self.put_back(&flight.carries);
+        } else if *code == ErrorCode::PANE_NOT_FOUND && self.wanted.is_none() {
+            // Nothing is left to give back.
+            self.released();
+        } else if *code == ErrorCode::PANE_NOT_FOUND || passing.contains(code) {
+            self.keep_for_retry(flight);
+            self.raise(DiagnosticKind::ProtocolRejected, detail);
+            if *code == ErrorCode::PANE_NOT_FOUND {
+                self.confirmed.forget();
+                self.watcher.new_claim();
+            }
+            self.backoff.fail(now, false);
+        } else {
+            self.rest(now, &flight, code, detail);
+        }
+    }
+
+    /// A refusal turns this one part off for a while; the others go on.
+    fn rest(&mut self, now: Duration, flight: &Flight, code: &ErrorCode, detail: String) {
+        let until = Some(now + REFUSED_REST);
+        let reason = Reason::Rejected(code.to_string());
+        match flight.carries {
+            Carries::State(..) => self.rests.state = until,
+            Carries::Presentation(_) => self.rests.presentation = until,
+            Carries::Tokens(_) => self.rests.tokens = until,
+            Carries::Look => {
+                self.rests.looks = until;
+                self.watcher.cannot_look();
+                self.ledger.leave_unjudged();
+            }
+            Carries::Version => self.no_resume = true,
+            Carries::Release => self.released(),
+        }
+        if let Some(part) = flight.carries.part() {
+            self.ledger.refused(part, flight.seq, reason);
+        }
+        self.raise(DiagnosticKind::ProtocolRejected, detail);
+    }
+
+    fn keep_for_retry(&mut self, flight: Flight) {
+        self.put_back(&flight.carries);
+        match flight.carries {
+            Carries::State(..) | Carries::Presentation(_) | Carries::Tokens(_) => {
+                self.retry = Some(Flight { void: false, ..flight });
+            }
+            Carries::Look => self.watcher.look_again(),
+            Carries::Release | Carries::Version => {}
+        }
+    }
+
+    /// A report that did not come through waits again, if it is still wanted.
+    fn put_back(&mut self, carries: &Carries) {
+        let Some(part) = carries.part() else { return };
+        let wanted = self.wanted.as_ref();
+        let still_wanted = match carries {
+            Carries::State(record, _) => wanted.map(StateRecord::of).as_ref() == Some(record),
+            Carries::Presentation(record) => {
+                wanted.map(PresentationRecord::of).as_ref() == Some(record)
+            }
+            Carries::Tokens(patch) => wanted.is_some_and(|wanted| {
+                patch.iter().any(|(key, text)| text.is_some() && wanted.tokens.get(key) == text)
+            }),
+            _ => false,
+        };
+        self.ledger.failed(part, still_wanted);
+    }
+
+    /// Nobody knows whether the server took it.
+    fn may_be_applied(&mut self, carries: &Carries) {
+        match carries {
+            Carries::State(..) => {
+                self.claimed = true;
+                self.confirmed.state = None;
+            }
+            Carries::Presentation(_) => self.confirmed.presentation = Known::Unsure,
+            Carries::Tokens(patch) => self.confirmed.may_have_taken_tokens(patch),
+            Carries::Release | Carries::Look | Carries::Version => {}
+        }
+    }
+
+    /// Gives up on the request in flight, which may yet be applied.
+    pub(super) fn abandon(&mut self) {
+        if let Some(flight) = self.flight.take() {
+            self.may_be_applied(&flight.carries);
+        }
+    }
+}
