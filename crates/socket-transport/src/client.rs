@@ -69,6 +69,21 @@ impl Client {
     /// An `Ok` means that the server took the request, not that it did what
     /// was asked (protocol.md section 5).
     ///
+    /// ```
+    /// use herdr_proto::Ping;
+    /// use socket_transport::{Client, Options};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let herdr = fake_herdr::FakeHerdr::start()?;
+    ///
+    /// let client = Client::new(herdr.socket_path(), Options::default());
+    /// let pong = client.call(&Ping::default()).await?;
+    /// assert_eq!(pong.version, "0.8.2");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`ErrorKind::Rejected`] when the server refuses, and every other kind.
@@ -109,6 +124,21 @@ impl Client {
     /// Opens a stream that stays open and silent until the server goes away.
     ///
     /// The deadline covers the acknowledgement; the stream itself has none.
+    ///
+    /// ```
+    /// use socket_transport::{Client, Ended, Options};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let herdr = fake_herdr::FakeHerdr::start()?;
+    ///
+    /// let client = Client::new(herdr.socket_path(), Options::default());
+    /// let mut held = client.hold().await?;
+    /// drop(herdr);
+    /// assert_eq!(held.ended().await, Ended::Closed);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
