@@ -1,0 +1,189 @@
+use std::env;
+use std::ffi::OsString;
+
+use herdr_proto::{AgentLabel, ReportState, SourceId};
+use socket_transport::{Client, Discovery, Endpoint, Options};
+
+use crate::config::{Config, Role};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
+use crate::engine::{self, Shared};
+use crate::error::{Error, ErrorKind};
+use crate::event::{AgentEvent, MAIN_AGENT, Prompt, PromptKind};
+use crate::machine::Claim;
+use crate::reporter::Reporter;
+use crate::source::{SourceNotice, source_for};
+
+/// The label of an agent whose name is blank.
+const NAMELESS: &str = "agent";
+
+/// How a [`Reporter`] is set up.
+#[derive(Debug)]
+#[must_use = "nothing is reported until start"]
+pub struct Builder {
+    agent: String,
+    config: Config,
+    endpoint: Option<Discovery>,
+    initial: Option<ReportState>,
+}
+
+impl Builder {
+    pub(crate) fn new(agent: String) -> Self {
+        Self { agent, config: Config::default(), endpoint: None, initial: None }
+    }
+
+    /// What is reported and how; [`Config::default`] otherwise.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// The pane to report to. Without it, the environment says.
+    pub fn endpoint(mut self, endpoint: Endpoint) -> Self {
+        self.endpoint = Some(Discovery::Found(endpoint));
+        self
+    }
+
+    /// Where to look variables up instead of this process's environment.
+    pub fn environment(mut self, lookup: impl Fn(&str) -> Option<OsString>) -> Self {
+        self.endpoint = Some(Endpoint::from_env(lookup));
+        self
+    }
+
+    /// What the agent does already, so that the first report is true
+    /// (failure B18). `Working` is a turn of the main agent that goes on; the
+    /// first [`turn`](crate::Handle::turn) takes it over, and the agent's
+    /// settling ends it. Without it the pane is claimed at the first event
+    /// that bears on the state.
+    pub fn initial(mut self, state: ReportState) -> Self {
+        self.initial = Some(state);
+        self
+    }
+
+    /// What this process is to the pane; only [`Role::Interactive`] reports.
+    pub fn role(mut self, role: Role) -> Self {
+        self.config.role = role;
+        self
+    }
+
+    /// Whether source and label may be used.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OfficialSource`] for one of Herdr's own pairs,
+    /// [`ErrorKind::InvalidLabel`] for a blank label.
+    pub fn check(&self) -> Result<(), Error> {
+        let Some(label) = AgentLabel::normalize(&self.agent) else {
+            return Err(Error::new(
+                ErrorKind::InvalidLabel,
+                "the agent's label is blank; expected a short name such as my-agent",
+            ));
+        };
+        let source = self.source(&label);
+        match SourceNotice::of(&source, &label) {
+            Some(notice) if notice.is_refused() => {
+                let detail = format!("{source} with {label}: {}", notice.text());
+                Err(Error::new(ErrorKind::OfficialSource, detail))
+            }
+            Some(notice) => {
+                tracing::warn!(%source, %label, "{}", notice.text());
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Starts reporting. Never fails: outside Herdr, when disabled or refused,
+    /// the reporter is inert, has no thread, timer, file or connection, and
+    /// [`is_active`](crate::Handle::is_active) says so.
+    ///
+    /// The reporter that comes back owns the claim: when it is dropped, the
+    /// pane is released.
+    pub fn start(self) -> Reporter {
+        match self.try_start() {
+            Ok(reporter) => reporter,
+            Err((config, diagnostic)) => {
+                let shared = Shared::new(config, false);
+                if let Some(diagnostic) = diagnostic {
+                    shared.raise(diagnostic);
+                }
+                Reporter::new(shared, None)
+            }
+        }
+    }
+
+    /// A running reporter, or why it is inert; nothing to tell if that is as
+    /// it should be.
+    fn try_start(self) -> Result<Reporter, (Config, Option<Diagnostic>)> {
+        let inert =
+            |config: Config, kind, detail: String| (config, Some(Diagnostic::new(kind, detail)));
+        if !self.config.enabled || self.config.role != Role::Interactive {
+            return Err((self.config, None));
+        }
+        if let Err(error) = self.check() {
+            if error.kind() == ErrorKind::OfficialSource {
+                return Err(inert(self.config, DiagnosticKind::Misconfigured, error.to_string()));
+            }
+        }
+        let label = AgentLabel::normalize(&self.agent)
+            .or_else(|| AgentLabel::parse(NAMELESS).ok())
+            .expect("a constant that is a label");
+        let source = self.source(&label);
+        let Self { config, endpoint, initial, .. } = self;
+        if let Some(path) = defers_to(&config) {
+            let detail = format!("{path} is loaded and reports for this pane");
+            return Err(inert(config, DiagnosticKind::Deferred, detail));
+        }
+        let discovery = endpoint.unwrap_or_else(|| Endpoint::from_env(|name| env::var_os(name)));
+        let endpoint = match discovery {
+            Discovery::Found(endpoint) => endpoint,
+            Discovery::Misconfigured(wrong) => {
+                return Err(inert(config, DiagnosticKind::Misconfigured, wrong.to_string()));
+            }
+            _ => return Err((config, None)),
+        };
+        let options = Options::default().allow_foreign_socket(config.allow_foreign_socket);
+        let client = Client::new(endpoint.socket(), options);
+        let mut claim = Claim::new(endpoint.pane().clone(), source, label, &config);
+        claim.seed = u64::from(std::process::id());
+        let shared = Shared::new(config.clone(), true);
+        shared.record(initial_events(initial));
+        match engine::start(shared.clone(), claim, client) {
+            Ok(thread) => Ok(Reporter::new(shared, Some(thread))),
+            Err(error) => {
+                let detail = format!("the reporter's thread cannot start: {error}");
+                Err(inert(config, DiagnosticKind::ConnectFailed, detail))
+            }
+        }
+    }
+
+    fn source(&self, label: &AgentLabel) -> SourceId {
+        self.config.source.clone().unwrap_or_else(|| source_for(label))
+    }
+}
+
+/// The loaded reporter that does our work already.
+fn defers_to(config: &Config) -> Option<String> {
+    let paths = config.loaded_reporters.iter().map(|path| path.to_string_lossy().into_owned());
+    let patterns = || config.defer_to.iter().filter(|pattern| !pattern.is_empty());
+    paths.into_iter().find(|path| patterns().any(|pattern| path.contains(pattern)))
+}
+
+fn initial_events(state: Option<ReportState>) -> Vec<AgentEvent> {
+    let agent_id = || MAIN_AGENT.to_owned();
+    let started = AgentEvent::AgentStarted { agent_id: agent_id() };
+    match state {
+        None | Some(ReportState::Unknown) => vec![],
+        Some(ReportState::Idle) => {
+            vec![AgentEvent::StateSet { state: ReportState::Idle, label: None }]
+        }
+        Some(ReportState::Working) => vec![started],
+        Some(ReportState::Blocked) => vec![
+            started,
+            AgentEvent::PromptOpened {
+                prompt_id: "initial".to_owned(),
+                prompt: Prompt::of(PromptKind::Other),
+                agent_id: Some(agent_id()),
+            },
+        ],
+    }
+}

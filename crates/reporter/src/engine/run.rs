@@ -1,0 +1,212 @@
+use std::future::{Future, pending};
+use std::pin::Pin;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use socket_transport::{Client, HeldStream, SocketIdentity, inode};
+use tokio::time::{Instant, sleep_until};
+
+use super::failure::failure;
+use super::rescue::Will;
+use super::shared::Shared;
+use crate::machine::{Answer, Ended, Failure, Input, Now, PaneMachine, Request, Step};
+
+/// After a held stream could not be opened, the next try waits for this long.
+const HOLD_AGAIN: Duration = Duration::from_secs(2);
+/// What the machine's end leaves of the host's budget for the way back.
+const RETURN_TIME: Duration = Duration::from_millis(10);
+
+type Exchange = Pin<Box<dyn Future<Output = Result<Answer, Failure>>>>;
+type Opening = Pin<Box<dyn Future<Output = Result<HeldStream, socket_transport::Error>>>>;
+
+/// Executes what the machine says and tells it what happened.
+pub(super) struct Engine<'a> {
+    shared: &'a Shared,
+    machine: PaneMachine,
+    client: Client,
+    will: &'a Will,
+    started: Instant,
+    in_flight: Option<Exchange>,
+    hold: Hold,
+    /// The socket that the last answer came from.
+    socket: Option<SocketIdentity>,
+    wake: Option<Duration>,
+    ended: Option<Ended>,
+    closing: bool,
+}
+
+/// The connection whose end is the news that the server went away.
+enum Hold {
+    /// Not wanted, or not before this moment.
+    Off(Option<Instant>),
+    Opening(Opening),
+    Open(HeldStream),
+}
+
+/// What the engine was woken by.
+enum Woken {
+    News,
+    Answered(Result<Answer, Failure>),
+    Time,
+    Opened(Result<HeldStream, socket_transport::Error>),
+    ServerGone,
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(
+        shared: &'a Shared,
+        machine: PaneMachine,
+        client: Client,
+        will: &'a Will,
+    ) -> Self {
+        Self {
+            shared,
+            machine,
+            client,
+            will,
+            started: Instant::now(),
+            in_flight: None,
+            hold: Hold::Off(None),
+            socket: None,
+            wake: None,
+            ended: None,
+            closing: false,
+        }
+    }
+
+    pub(super) async fn run(mut self) -> Ended {
+        loop {
+            if let Some(ended) = self.ended {
+                return ended;
+            }
+            match self.woken().await {
+                Woken::News => self.take_news(),
+                Woken::Time => self.time(),
+                Woken::Answered(answer) => {
+                    self.in_flight = None;
+                    let fine = answer.is_ok();
+                    self.step(Input::Answered(answer));
+                    if fine {
+                        self.socket = inode(self.client.socket());
+                        self.open_hold();
+                    }
+                }
+                Woken::Opened(Ok(stream)) => self.hold = Hold::Open(stream),
+                Woken::Opened(Err(_)) => {
+                    self.hold = Hold::Off(Some(Instant::now() + HOLD_AGAIN));
+                }
+                Woken::ServerGone => {
+                    self.hold = Hold::Off(None);
+                    self.step(Input::ServerChanged);
+                }
+            }
+        }
+    }
+
+    async fn woken(&mut self) -> Woken {
+        let wake = self.next_wake();
+        let answered = async {
+            match &mut self.in_flight {
+                Some(exchange) => exchange.await,
+                None => pending().await,
+            }
+        };
+        let held = async {
+            match &mut self.hold {
+                Hold::Off(_) => pending().await,
+                Hold::Opening(opening) => Woken::Opened(opening.await),
+                Hold::Open(stream) => {
+                    stream.ended().await;
+                    Woken::ServerGone
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            answer = answered => Woken::Answered(answer),
+            () = self.shared.news() => Woken::News,
+            held = held => held,
+            () = wake => Woken::Time,
+        }
+    }
+
+    fn next_wake(&self) -> impl Future<Output = ()> + use<> {
+        let flush = self.shared.next_flush_timeout().map(Instant::from_std);
+        let wake = self.wake.map(|wake| self.started + wake);
+        let at = match (wake, flush) {
+            (Some(wake), Some(flush)) => Some(wake.min(flush)),
+            (wake, flush) => wake.or(flush),
+        };
+        async move {
+            match at {
+                Some(at) => sleep_until(at).await,
+                None => pending().await,
+            }
+        }
+    }
+
+    fn take_news(&mut self) {
+        let news = self.shared.take_news();
+        if let Some(wanted) = news.wanted {
+            self.step(Input::Wanted(wanted.map(Box::new)));
+        }
+        if let Some(deadline) = news.close.filter(|_| !self.closing) {
+            self.closing = true;
+            let budget = deadline.saturating_duration_since(std::time::Instant::now());
+            self.step(Input::Close { budget: budget.saturating_sub(RETURN_TIME) });
+        } else if news.flush {
+            self.step(Input::Flush);
+        }
+    }
+
+    fn time(&mut self) {
+        let now = inode(self.client.socket());
+        if now.is_some() && now != self.socket {
+            let known = self.socket.is_some();
+            self.socket = now;
+            if known {
+                self.step(Input::ServerChanged);
+                return;
+            }
+        }
+        self.step(Input::Timer);
+    }
+
+    fn step(&mut self, input: Input) {
+        let step = self.machine.step(self.now(), input);
+        self.shared.publish(&step, self.machine.counters());
+        let Step { abandon, request, wake, ended, .. } = step;
+        if abandon {
+            self.in_flight = None;
+        }
+        if let Some(request) = request {
+            self.will.note(&request.call);
+            self.in_flight = Some(Box::pin(exchange(self.client.clone(), request)));
+        }
+        self.wake = wake;
+        self.ended = ended;
+    }
+
+    fn open_hold(&mut self) {
+        let may = match &self.hold {
+            Hold::Off(again) => again.is_none_or(|again| again <= Instant::now()),
+            _ => false,
+        };
+        if may && !self.closing {
+            let client = self.client.clone();
+            self.hold = Hold::Opening(Box::pin(async move { client.hold().await }));
+        }
+    }
+
+    fn now(&self) -> Now {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let micros = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
+        Now::new(self.started.elapsed(), micros)
+    }
+}
+
+async fn exchange(client: Client, request: Request) -> Result<Answer, Failure> {
+    let line = request.call.encode("r")?;
+    let client = client.with_deadline(request.deadline);
+    let reply = client.exchange(&line).await.map_err(|error| failure(&error))?;
+    request.call.decode(&reply)
+}

@@ -1,0 +1,300 @@
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use crate::activity::{Activity, Refused, Snapshot};
+use crate::config::Config;
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
+use crate::event::AgentEvent;
+use crate::feed::{Feed, Feeds};
+use crate::machine::{Counters, Ended, Step};
+use crate::receipt::Receipt;
+
+/// Most diagnostics that are kept for readers that come later.
+const KEPT_DIAGNOSTICS: usize = 32;
+/// What a host waits for the engine beyond what the engine was given.
+const GRACE: Duration = Duration::from_millis(20);
+
+/// What hosts and the engine share. The lock is held for folding an event and
+/// never over I/O, so a call costs microseconds whatever the server does.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    config: Config,
+    state: Mutex<State>,
+    /// Wakes the engine.
+    engine: Notify,
+    /// Wakes hosts that block for a flush or the end …
+    blocking: Condvar,
+    /// … and those that await it.
+    waiting: Notify,
+    receipts: Feeds<Receipt>,
+    diagnostics: Feeds<Diagnostic>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    activity: Activity,
+    /// The activity has changed since the engine looked.
+    changed: bool,
+    active: bool,
+    flushes: Vec<(u64, Instant)>,
+    flushed: Vec<(u64, bool)>,
+    last_flush: u64,
+    close: Option<Instant>,
+    ended: Option<Ended>,
+    counters: Counters,
+    raised: Vec<Diagnostic>,
+    next_id: u64,
+    main_turn: bool,
+}
+
+/// What the engine takes over when it is woken.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// The newest snapshot, if it may have changed.
+    pub(crate) wanted: Option<Option<Snapshot>>,
+    /// A host waits for delivery.
+    pub(crate) flush: bool,
+    /// When it must be over.
+    pub(crate) close: Option<Instant>,
+}
+
+impl Shared {
+    pub(crate) fn new(config: Config, active: bool) -> Arc<Self> {
+        Arc::new(Self {
+            config,
+            state: Mutex::new(State { active, ..State::default() }),
+            engine: Notify::new(),
+            blocking: Condvar::new(),
+            waiting: Notify::new(),
+            receipts: Feeds::default(),
+            diagnostics: Feeds::default(),
+        })
+    }
+
+    pub(crate) fn record(
+        &self,
+        events: impl IntoIterator<Item = AgentEvent>,
+    ) -> Vec<(usize, Refused)> {
+        let mut state = self.lock();
+        let mut refused = Vec::new();
+        for (index, event) in events.into_iter().enumerate() {
+            if let Err(problem) = state.activity.apply(event) {
+                refused.push((index, problem));
+            }
+            state.changed = true;
+        }
+        drop(state);
+        self.engine.notify_one();
+        if let Some((_, problem)) = refused.first() {
+            self.raise_once(Diagnostic::new(DiagnosticKind::Limit, problem.to_string()));
+        }
+        refused
+    }
+
+    /// An id that no other guard of this reporter has.
+    pub(crate) fn new_id(&self, kind: &str) -> String {
+        let mut state = self.lock();
+        state.next_id += 1;
+        format!("{kind}-{}", state.next_id)
+    }
+
+    /// Takes the main agent's turn, if no other guard has it.
+    pub(crate) fn take_main_turn(&self) -> bool {
+        !std::mem::replace(&mut self.lock().main_turn, true)
+    }
+
+    pub(crate) fn give_main_turn_back(&self) {
+        self.lock().main_turn = false;
+    }
+
+    pub(crate) fn is_active(&self) -> bool {
+        let state = self.lock();
+        state.active && state.ended.is_none()
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        self.lock().counters
+    }
+
+    pub(crate) fn receipts(&self) -> Feed<Receipt> {
+        self.receipts.subscribe([], !self.is_active())
+    }
+
+    pub(crate) fn diagnostics(&self) -> Feed<Diagnostic> {
+        let over = !self.is_active();
+        let raised = self.lock().raised.clone();
+        self.diagnostics.subscribe(raised, over)
+    }
+
+    /// Tells a diagnostic to whoever listens, now or later.
+    pub(crate) fn raise(&self, diagnostic: Diagnostic) {
+        tracing::warn!(kind = diagnostic.kind.as_str(), detail = %diagnostic.detail);
+        self.diagnostics.publish(&diagnostic);
+        let mut state = self.lock();
+        if state.raised.len() == KEPT_DIAGNOSTICS {
+            state.raised.remove(0);
+        }
+        state.raised.push(diagnostic);
+    }
+
+    fn raise_once(&self, diagnostic: Diagnostic) {
+        if !self.lock().raised.iter().any(|known| known.kind == diagnostic.kind) {
+            self.raise(diagnostic);
+        }
+    }
+
+    /// Asks for a flush; `None` if there is no engine to do it.
+    pub(crate) fn begin_flush(&self, timeout: Duration) -> Option<u64> {
+        let mut state = self.lock();
+        if !state.active || state.ended.is_some() {
+            return None;
+        }
+        state.last_flush += 1;
+        let ticket = state.last_flush;
+        state.flushes.push((ticket, Instant::now() + timeout));
+        drop(state);
+        self.engine.notify_one();
+        Some(ticket)
+    }
+
+    pub(crate) fn wait_flush(&self, ticket: u64, timeout: Duration) -> bool {
+        let done = |state: &mut State| state.take_flushed(ticket);
+        self.wait(timeout + GRACE, done).unwrap_or(false)
+    }
+
+    pub(crate) async fn flushed(&self, ticket: u64) -> bool {
+        self.waited(|state| state.take_flushed(ticket)).await
+    }
+
+    pub(crate) fn begin_close(&self, budget: Duration) {
+        let deadline = Instant::now() + budget;
+        let mut state = self.lock();
+        let sooner = state.close.is_none_or(|close| deadline < close);
+        if sooner {
+            state.close = Some(deadline);
+        }
+        drop(state);
+        self.engine.notify_one();
+    }
+
+    pub(crate) fn wait_ended(&self, budget: Duration) -> Ended {
+        self.wait(budget + GRACE, |state| state.ended_or_inactive()).unwrap_or(Ended::NotReleased)
+    }
+
+    pub(crate) async fn ended(&self) -> Ended {
+        self.waited(State::ended_or_inactive).await
+    }
+
+    /// For the engine: resolves when a host has something new.
+    pub(crate) async fn news(&self) {
+        self.engine.notified().await;
+    }
+
+    /// For the engine: what is new.
+    pub(crate) fn take_news(&self) -> News {
+        let mut state = self.lock();
+        let changed = std::mem::take(&mut state.changed);
+        News {
+            wanted: changed.then(|| state.activity.snapshot(&self.config)),
+            flush: !state.flushes.is_empty(),
+            close: state.close,
+        }
+    }
+
+    /// For the engine: publishes a step; `quiet` answers the flushes.
+    pub(crate) fn publish(&self, step: &Step, counters: Counters) {
+        for receipt in &step.receipts {
+            self.receipts.publish(receipt);
+        }
+        for diagnostic in &step.diagnostics {
+            self.raise(diagnostic.clone());
+        }
+        let mut state = self.lock();
+        state.counters = counters;
+        let now = Instant::now();
+        let quiet = step.quiet && !state.changed;
+        let flushes = std::mem::take(&mut state.flushes);
+        let (done, open) = flushes.into_iter().partition(|(_, until)| quiet || *until <= now);
+        state.flushes = open;
+        let done: Vec<(u64, Instant)> = done;
+        let any = !done.is_empty();
+        state.flushed.extend(done.into_iter().map(|(ticket, _)| (ticket, quiet)));
+        drop(state);
+        if any {
+            self.wake_hosts();
+        }
+    }
+
+    /// For the engine: when the next flush gives up.
+    pub(crate) fn next_flush_timeout(&self) -> Option<Instant> {
+        self.lock().flushes.iter().map(|(_, until)| *until).min()
+    }
+
+    /// For the engine: it is over.
+    pub(crate) fn end(&self, ended: Ended) {
+        let mut state = self.lock();
+        state.ended.get_or_insert(ended);
+        let open = std::mem::take(&mut state.flushes);
+        state.flushed.extend(open.into_iter().map(|(ticket, _)| (ticket, false)));
+        drop(state);
+        self.receipts.end();
+        self.diagnostics.end();
+        self.wake_hosts();
+    }
+
+    fn wake_hosts(&self) {
+        self.blocking.notify_all();
+        self.waiting.notify_waiters();
+    }
+
+    fn wait<T>(
+        &self,
+        timeout: Duration,
+        mut done: impl FnMut(&mut State) -> Option<T>,
+    ) -> Option<T> {
+        let deadline = Instant::now() + timeout;
+        let mut state = self.lock();
+        loop {
+            if let Some(value) = done(&mut state) {
+                return Some(value);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            let waited = self.blocking.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    async fn waited<T>(&self, mut done: impl FnMut(&mut State) -> Option<T>) -> T {
+        loop {
+            let mut waiting = std::pin::pin!(self.waiting.notified());
+            waiting.as_mut().enable();
+            if let Some(value) = done(&mut self.lock()) {
+                return value;
+            }
+            waiting.await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A host that panicked while folding leaves a state that is still a
+        // state; the pane must not be left with an older one for it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn take_flushed(&mut self, ticket: u64) -> Option<bool> {
+        let at = self.flushed.iter().position(|(done, _)| *done == ticket)?;
+        Some(self.flushed.swap_remove(at).1)
+    }
+
+    #[expect(clippy::needless_pass_by_ref_mut, reason = "the shape that waiting takes")]
+    fn ended_or_inactive(&mut self) -> Option<Ended> {
+        if self.active { self.ended } else { Some(Ended::NothingToRelease) }
+    }
+}

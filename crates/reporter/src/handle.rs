@@ -1,0 +1,180 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use herdr_proto::{ReportState, StateKey};
+
+use crate::activity::Refused;
+use crate::diagnostic::Diagnostic;
+use crate::engine::Shared;
+use crate::event::{AgentEvent, MAIN_AGENT, Prompt, SessionStarted};
+use crate::feed::Feed;
+use crate::guards::{OpenPrompt, Turn};
+use crate::machine::Counters;
+use crate::receipt::Receipt;
+
+/// Reports what the agent does. Cheap to clone, for any thread; never blocks
+/// on the server and ends nothing when it goes.
+///
+/// A call folds an event into what is known, under a lock that is never held
+/// over I/O; the engine sends what results. There is no queue, so nothing
+/// grows and nothing is lost: what was replaced before it was sent was
+/// superseded.
+#[derive(Clone)]
+pub struct Handle {
+    shared: Arc<Shared>,
+}
+
+/// How a flush ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Flushed {
+    /// Everything before it is delivered, or will not be.
+    Delivered,
+    /// Time ran out first; the engine goes on.
+    TimedOut,
+    /// The reporter is inert or has ended.
+    Inactive,
+}
+
+impl Handle {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    /// Whether anything is reported at all: inside Herdr, enabled, not ended.
+    pub fn is_active(&self) -> bool {
+        self.shared.is_active()
+    }
+
+    /// Records one event.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] names what of the event does not fit and was left out.
+    pub fn record(&self, event: AgentEvent) -> Result<(), Refused> {
+        self.record_all([event]).into_iter().next().map_or(Ok(()), |(_, refused)| Err(refused))
+    }
+
+    /// Records many events as one change: nothing in between is sent. Each
+    /// refusal comes with the event's place in the sequence.
+    pub fn record_all(
+        &self,
+        events: impl IntoIterator<Item = AgentEvent>,
+    ) -> Vec<(usize, Refused)> {
+        self.shared.record(events)
+    }
+
+    /// Begins or continues a session.
+    pub fn session(&self, id: impl Into<String>) -> &Self {
+        self.tell(AgentEvent::SessionStarted(SessionStarted::new(id)))
+    }
+
+    /// Sets what the session is about; a blank title takes it off.
+    pub fn title(&self, title: impl Into<String>) -> &Self {
+        let title = Some(title.into());
+        self.tell(AgentEvent::TitleChanged { title, agent_id: MAIN_AGENT.to_owned() })
+    }
+
+    /// Sets which model answers and how many tokens fit; `None` is unknown.
+    pub fn model(&self, model: impl Into<String>, context_window: Option<u64>) -> &Self {
+        let model = Some(model.into());
+        let agent_id = MAIN_AGENT.to_owned();
+        self.tell(AgentEvent::ModelChanged { model, context_window, agent_id })
+    }
+
+    /// Sets how many tokens of the context are used.
+    pub fn usage(&self, used: u64) -> &Self {
+        self.tell(AgentEvent::UsageChanged { used, agent_id: MAIN_AGENT.to_owned() })
+    }
+
+    /// Sets one of the host's own tokens; `None` or blank takes it off.
+    pub fn token(&self, key: impl Into<String>, text: Option<String>) -> &Self {
+        self.tell(AgentEvent::TokensChanged { tokens: BTreeMap::from([(key.into(), text)]) })
+    }
+
+    /// Sets the text for a state; `None` or blank falls back to the configured
+    /// one.
+    pub fn label(&self, state: StateKey, text: Option<String>) -> &Self {
+        self.tell(AgentEvent::LabelsChanged { labels: BTreeMap::from([(state, text)]) })
+    }
+
+    /// Sets the state, for hosts that know only states. `Unknown` counts as
+    /// idle.
+    pub fn state(&self, state: ReportState) -> &Self {
+        self.tell(AgentEvent::StateSet { state, label: None })
+    }
+
+    /// Gives the pane back until the next event.
+    pub fn release(&self) -> &Self {
+        self.tell(AgentEvent::Release)
+    }
+
+    /// Begins a turn of the agent: working until the guard goes. Turns may
+    /// overlap.
+    pub fn turn(&self) -> Turn {
+        Turn::begin(self.clone())
+    }
+
+    /// Opens a prompt of no turn: blocked until the guard goes.
+    pub fn prompt(&self, prompt: Prompt) -> OpenPrompt {
+        OpenPrompt::open(self.clone(), None, prompt)
+    }
+
+    /// Waits until everything before it is delivered, or will not be; an idle
+    /// does not settle first. Blocks the caller, `timeout` at most.
+    pub fn flush(&self, timeout: Duration) -> Flushed {
+        match self.shared.begin_flush(timeout) {
+            None => Flushed::Inactive,
+            Some(ticket) if self.shared.wait_flush(ticket, timeout) => Flushed::Delivered,
+            Some(_) => Flushed::TimedOut,
+        }
+    }
+
+    /// As [`flush`](Self::flush), without blocking; works under any executor.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses the answer and nothing else.
+    pub async fn flush_async(&self, timeout: Duration) -> Flushed {
+        match self.shared.begin_flush(timeout) {
+            None => Flushed::Inactive,
+            Some(ticket) if self.shared.flushed(ticket).await => Flushed::Delivered,
+            Some(_) => Flushed::TimedOut,
+        }
+    }
+
+    /// What becomes of reports from now on.
+    pub fn receipts(&self) -> Feed<Receipt> {
+        self.shared.receipts()
+    }
+
+    /// What keeps reports from showing: first what was told before, then what
+    /// comes.
+    pub fn diagnostics(&self) -> Feed<Diagnostic> {
+        self.shared.diagnostics()
+    }
+
+    /// How many reports there were, and what became of them.
+    pub fn counters(&self) -> Counters {
+        self.shared.counters()
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// For events that are always taken, or whose refusal is told as a
+    /// diagnostic.
+    pub(crate) fn tell(&self, event: AgentEvent) -> &Self {
+        self.record_all([event]);
+        self
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("active", &self.is_active()).finish_non_exhaustive()
+    }
+}
