@@ -99,30 +99,25 @@ impl Builder {
     /// The reporter that comes back owns the claim: when it is dropped, the
     /// pane is released.
     pub fn start(self) -> Reporter {
-        match self.try_start() {
-            Ok(reporter) => reporter,
-            Err((config, diagnostic)) => {
-                let shared = Shared::new(config, false);
-                if let Some(diagnostic) = diagnostic {
-                    shared.raise(diagnostic);
-                }
-                Reporter::new(shared, None)
+        self.try_start().unwrap_or_else(|why| {
+            let shared = Shared::new(Config::default(), false);
+            if let Some(diagnostic) = why {
+                shared.raise(diagnostic);
             }
-        }
+            Reporter::new(shared, None)
+        })
     }
 
     /// A running reporter, or why it is inert; nothing to tell if that is as
     /// it should be.
-    fn try_start(self) -> Result<Reporter, (Config, Option<Diagnostic>)> {
-        let inert =
-            |config: Config, kind, detail: String| (config, Some(Diagnostic::new(kind, detail)));
+    fn try_start(self) -> Result<Reporter, Option<Diagnostic>> {
+        let inert = |kind, detail: String| Some(Diagnostic::new(kind, detail));
         if !self.config.enabled || self.config.role != Role::Interactive {
-            return Err((self.config, None));
+            return Err(None);
         }
-        if let Err(error) = self.check() {
-            if error.kind() == ErrorKind::OfficialSource {
-                return Err(inert(self.config, DiagnosticKind::Misconfigured, error.to_string()));
-            }
+        let refused = self.check().err().filter(|e| e.kind() == ErrorKind::OfficialSource);
+        if let Some(error) = refused {
+            return Err(inert(DiagnosticKind::Misconfigured, error.to_string()));
         }
         let label = AgentLabel::normalize(&self.agent)
             .or_else(|| AgentLabel::parse(NAMELESS).ok())
@@ -131,27 +126,27 @@ impl Builder {
         let Self { config, endpoint, initial, .. } = self;
         if let Some(path) = defers_to(&config) {
             let detail = format!("{path} is loaded and reports for this pane");
-            return Err(inert(config, DiagnosticKind::Deferred, detail));
+            return Err(inert(DiagnosticKind::Deferred, detail));
         }
         let discovery = endpoint.unwrap_or_else(|| Endpoint::from_env(|name| env::var_os(name)));
         let endpoint = match discovery {
             Discovery::Found(endpoint) => endpoint,
             Discovery::Misconfigured(wrong) => {
-                return Err(inert(config, DiagnosticKind::Misconfigured, wrong.to_string()));
+                return Err(inert(DiagnosticKind::Misconfigured, wrong.to_string()));
             }
-            _ => return Err((config, None)),
+            _ => return Err(None),
         };
         let options = Options::default().allow_foreign_socket(config.allow_foreign_socket);
         let client = Client::new(endpoint.socket(), options);
         let mut claim = Claim::new(endpoint.pane().clone(), source, label, &config);
         claim.seed = u64::from(std::process::id());
-        let shared = Shared::new(config.clone(), true);
+        let shared = Shared::new(config, true);
         shared.record(initial_events(initial));
         match engine::start(shared.clone(), claim, client) {
             Ok(thread) => Ok(Reporter::new(shared, Some(thread))),
             Err(error) => {
                 let detail = format!("the reporter's thread cannot start: {error}");
-                Err(inert(config, DiagnosticKind::ConnectFailed, detail))
+                Err(inert(DiagnosticKind::ConnectFailed, detail))
             }
         }
     }

@@ -29,7 +29,8 @@ pub fn source_for(label: &AgentLabel) -> SourceId {
         lower.hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     };
-    SourceId::parse(format!("{PREFIX}{name}")).expect("only allowed characters, and not too many")
+    SourceId::parse(format!("{PREFIX}{name}"))
+        .unwrap_or_else(|_| unreachable!("only allowed characters, and not too many"))
 }
 
 /// What Herdr will make of a source and a label.

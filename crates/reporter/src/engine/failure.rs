@@ -1,12 +1,14 @@
-use socket_transport::{Error, ErrorKind};
+use socket_transport::{Error, ErrorKind, Phase};
 
 use crate::machine::{Failure, FailureKind};
 
 /// What the machine can do about a transport's error.
 pub(super) fn failure(error: &Error) -> Failure {
     let kind = match error.kind() {
-        ErrorKind::NoSuchSocket | ErrorKind::Refused | ErrorKind::Busy => FailureKind::Unreachable,
-        ErrorKind::Timeout(socket_transport::Phase::Connect) => FailureKind::Unreachable,
+        ErrorKind::NoSuchSocket
+        | ErrorKind::Refused
+        | ErrorKind::Busy
+        | ErrorKind::Timeout(Phase::Connect) => FailureKind::Unreachable,
         ErrorKind::Timeout(_) => FailureKind::Timeout,
         ErrorKind::NotASocket
         | ErrorKind::Permission

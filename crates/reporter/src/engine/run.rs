@@ -43,6 +43,7 @@ enum Hold {
 }
 
 /// What the engine was woken by.
+#[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
 enum Woken {
     News,
     Answered(Result<Answer, Failure>),
@@ -146,8 +147,8 @@ impl<'a> Engine<'a> {
 
     fn take_news(&mut self) {
         let news = self.shared.take_news();
-        if let Some(wanted) = news.wanted {
-            self.step(Input::Wanted(wanted.map(Box::new)));
+        if news.changed {
+            self.step(Input::Wanted(news.wanted.map(Box::new)));
         }
         if let Some(deadline) = news.close.filter(|_| !self.closing) {
             self.closing = true;

@@ -52,8 +52,10 @@ struct State {
 /// What the engine takes over when it is woken.
 #[derive(Debug, Default)]
 pub(crate) struct News {
-    /// The newest snapshot, if it may have changed.
-    pub(crate) wanted: Option<Option<Snapshot>>,
+    /// Whether what is wanted may have changed.
+    pub(crate) changed: bool,
+    /// What is wanted, if it may have changed.
+    pub(crate) wanted: Option<Snapshot>,
     /// A host waits for delivery.
     pub(crate) flush: bool,
     /// When it must be over.
@@ -180,11 +182,11 @@ impl Shared {
     }
 
     pub(crate) fn wait_ended(&self, budget: Duration) -> Ended {
-        self.wait(budget + GRACE, |state| state.ended_or_inactive()).unwrap_or(Ended::NotReleased)
+        self.wait(budget + GRACE, |state| state.how_ended()).unwrap_or(Ended::NotReleased)
     }
 
     pub(crate) async fn ended(&self) -> Ended {
-        self.waited(State::ended_or_inactive).await
+        self.waited(|state| state.how_ended()).await
     }
 
     /// For the engine: resolves when a host has something new.
@@ -197,7 +199,8 @@ impl Shared {
         let mut state = self.lock();
         let changed = std::mem::take(&mut state.changed);
         News {
-            wanted: changed.then(|| state.activity.snapshot(&self.config)),
+            changed,
+            wanted: changed.then(|| state.activity.snapshot(&self.config)).flatten(),
             flush: !state.flushes.is_empty(),
             close: state.close,
         }
@@ -293,8 +296,7 @@ impl State {
         Some(self.flushed.swap_remove(at).1)
     }
 
-    #[expect(clippy::needless_pass_by_ref_mut, reason = "the shape that waiting takes")]
-    fn ended_or_inactive(&mut self) -> Option<Ended> {
+    fn how_ended(&self) -> Option<Ended> {
         if self.active { self.ended } else { Some(Ended::NothingToRelease) }
     }
 }

@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn waits_double_up_to_the_cap_and_begin_again_after_a_success() {
         let mut backoff = Backoff::new(42);
-        let mut wait = |backoff: &mut Backoff| {
+        let wait = |backoff: &mut Backoff| {
             backoff.fail(Duration::ZERO, false);
             backoff.until().expect("it waits")
         };

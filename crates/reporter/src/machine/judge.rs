@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    fn judge(label: &str, state_sent: ReportState, pane: Value) -> Verdict {
+    fn judge(label: &str, state_sent: ReportState, pane: &Value) -> Verdict {
         let mut whole = json!({"pane_id": "w1:p1"});
         whole.as_object_mut().unwrap().extend(pane.as_object().unwrap().clone());
         let pane: PaneInfo = serde_json::from_value(whole).unwrap();
@@ -152,8 +152,7 @@ mod tests {
             ),
             ("pi", working, json!({}), Some(Reason::AgentExited)),
         ] {
-            let shown = pane.to_string();
-            assert_eq!(judge(label, sent, pane).1, expected, "{label} {shown}");
+            assert_eq!(judge(label, sent, &pane).1, expected, "{label} {pane}");
         }
     }
 }
