@@ -103,3 +103,86 @@ fn each(
     anyhow::ensure!(summary.traces > 0, "there is no trace and no flow below {dirs:?}");
     Ok(summary)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Duration;
+
+    use fake_herdr::FakeHerdr;
+
+    use super::*;
+
+    fn fixtures(folder: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocol-fixtures").join(folder)
+    }
+
+    #[test]
+    fn the_model_does_what_was_recorded() {
+        let summary = on_model(&[fixtures("traces"), fixtures("flows")]).unwrap();
+        assert!(summary.traces >= 275 && summary.steps > 10_000, "{summary}");
+        let mismatches: Vec<_> = summary.mismatches.iter().map(ToString::to_string).collect();
+        assert!(mismatches.is_empty(), "{}", mismatches.join("\n"));
+    }
+
+    /// The same on real sockets: every flow and every made-up trace, each on a
+    /// server of its own. The long waits of the recordings let a server finish
+    /// the replay of its history; a fresh one needs a fraction of it. Times to
+    /// live of a millisecond are left to the model, which has no scheduler.
+    #[test]
+    fn the_server_does_what_was_recorded() {
+        let mut files = find(&[fixtures("flows"), fixtures("traces/scenarios")]).unwrap();
+        let short_lived = |file: &PathBuf| {
+            file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("ttl-"))
+        };
+        files.retain(|file| !short_lived(file));
+        // Taken from the end: the flows, which wait most, first.
+        files.sort_by_key(|file| file.starts_with(fixtures("flows")));
+        let files = std::sync::Mutex::new(files);
+        thread::scope(|scope| {
+            for _ in 0..12 {
+                scope.spawn(|| {
+                    loop {
+                        let Some(file) = files.lock().unwrap().pop() else { break };
+                        let script = read(&file).unwrap().expect("a trace or a flow");
+                        let herdr = FakeHerdr::start().unwrap();
+                        let mut target = SocketTarget::new(herdr.socket_path())
+                            .waiting_at_most(Duration::from_millis(1700));
+                        let summary = play(&script, &mut target).unwrap();
+                        let mismatches: Vec<_> =
+                            summary.mismatches.iter().map(ToString::to_string).collect();
+                        assert!(mismatches.is_empty(), "{}", mismatches.join("\n"));
+                        let left = herdr.with_model(|model| model.pane_ids());
+                        assert_eq!(left, ["w1:p1"], "a replay cleans up after itself");
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_wrong_recording_is_named_by_file_and_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("wrong.jsonl");
+        let text = concat!(
+            r#"{"trace":"wrong","focused":true}"#,
+            "\n",
+            r#"{"observe":{"agent_status":"unknown"}}"#,
+            "\n",
+            r#"{"observe":{"agent_status":"working"}}"#,
+            "\n",
+        );
+        std::fs::write(&file, text).unwrap();
+        let summary = on_model(&[folder.path().to_owned()]).unwrap();
+        assert_eq!(summary.to_string(), "1 traces, 2 steps, 1 mismatches");
+        let mismatch = summary.mismatches[0].to_string();
+        assert!(mismatch.contains("wrong.jsonl:3: expected"), "{mismatch}");
+
+        std::fs::write(&file, format!("{text}{{\"oops\":1}}\n")).unwrap();
+        let error = on_model(&[folder.path().to_owned()]).unwrap_err();
+        assert!(format!("{error:#}").contains("wrong.jsonl:4: not a step"), "{error:#}");
+        let empty = tempfile::tempdir().unwrap();
+        assert!(on_model(&[empty.path().to_owned()]).is_err());
+        assert!(on_model(&[empty.path().join("missing")]).is_err());
+    }
+}

@@ -101,32 +101,40 @@ impl Player<'_> {
             }
             Step::After { ms, streams } => {
                 self.target.wait(Duration::from_millis(*ms))?;
-                self.check_streams(streams)
+                self.check_streams(streams)?
             }
         })
     }
 
-    fn check_streams(&mut self, streams: &BTreeMap<String, Expected>) -> Option<(Value, Value)> {
+    fn check_streams(
+        &mut self,
+        streams: &BTreeMap<String, Expected>,
+    ) -> anyhow::Result<Option<(Value, Value)>> {
         let names: BTreeMap<String, String> =
             self.ids.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
-        let show = |streams: &BTreeMap<&str, Expected>| {
-            let show = |entry: &Expected| json!({ "events": entry.events, "eof": entry.eof });
-            json!(
-                streams
-                    .iter()
-                    .map(|(name, entry)| (*name, show(entry)))
-                    .collect::<BTreeMap<_, _>>()
-            )
-        };
-        let mut wanted = BTreeMap::new();
-        let mut came = BTreeMap::new();
-        for (name, expected) in streams {
-            let (lines, eof) = self.target.take(name);
-            let events = compare::events(&lines, &expected.events, &names);
-            wanted.insert(name.as_str(), expected.clone());
-            came.insert(name.as_str(), Expected { events, eof });
+        let mut came: BTreeMap<String, Expected> = BTreeMap::new();
+        let mut grace = self.target.grace();
+        loop {
+            let mut late = false;
+            for (name, expected) in streams {
+                let (lines, eof) = self.target.take(name);
+                let entry = came.entry(name.clone()).or_default();
+                entry.events.extend(compare::events(&lines, &expected.events, &names));
+                entry.eof = eof;
+                late |= entry.events.len() < expected.events.len() || expected.eof && !eof;
+            }
+            if !late || grace.is_zero() {
+                break;
+            }
+            let more = grace.min(Duration::from_millis(100));
+            self.target.wait(more)?;
+            grace -= more;
         }
-        (wanted != came).then(|| (show(&wanted), show(&came)))
+        let show = |streams: &BTreeMap<String, Expected>| {
+            let show = |entry: &Expected| json!({ "events": entry.events, "eof": entry.eof });
+            Value::Object(streams.iter().map(|(name, entry)| (name.clone(), show(entry))).collect())
+        };
+        Ok((*streams != came).then(|| (show(streams), show(&came))))
     }
 
     fn create_workspace(&mut self, label: &str) -> anyhow::Result<String> {

@@ -32,7 +32,7 @@ pub(super) enum Step {
 }
 
 /// What came on a stream within a window.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub(super) struct Expected {
     pub(super) events: Vec<Value>,
     #[serde(default)]

@@ -14,6 +14,9 @@ use super::target::Target;
 /// Longest wait for an answer. The server itself gives up after 5 s.
 const ANSWER: Duration = Duration::from_secs(10);
 
+/// A busy machine delivers late.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// Most time between two looks at a stream while others are looked at too.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -106,6 +109,10 @@ impl Target for SocketTarget {
                 std::thread::sleep(left);
             }
         }
+    }
+
+    fn grace(&self) -> Duration {
+        GRACE
     }
 
     fn take(&mut self, stream: &str) -> (Vec<String>, bool) {

@@ -40,6 +40,10 @@ pub trait Target {
     /// If a stream breaks.
     fn wait(&mut self, time: Duration) -> anyhow::Result<()>;
 
+    /// How much longer than recorded an event may take. In real time a window
+    /// is exact in the order of events, not in their time.
+    fn grace(&self) -> Duration;
+
     /// Takes the lines that a stream got since the last time, and whether the
     /// server has closed it.
     fn take(&mut self, stream: &str) -> (Vec<String>, bool);

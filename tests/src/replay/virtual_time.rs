@@ -83,6 +83,10 @@ impl Target for VirtualTarget {
         Ok(())
     }
 
+    fn grace(&self) -> Duration {
+        Duration::ZERO
+    }
+
     fn take(&mut self, stream: &str) -> (Vec<String>, bool) {
         let Some(held) = self.streams.get_mut(stream) else {
             return (Vec::new(), true);

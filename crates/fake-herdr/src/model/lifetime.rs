@@ -196,13 +196,11 @@ impl Model {
         let pane = self.find_pane(id)?;
         let pane_id = self.pane_id(pane);
         let workspace_id = self.place_of(pane).map(|place| self.workspace_id(place.workspace));
-        let (_, closed_workspace) = self.remove(pane);
-        if closed_workspace.is_none() {
-            self.events.push(Event::new(
-                "pane_closed",
-                serde_json::json!({ "pane_id": pane_id, "workspace_id": workspace_id }),
-            ));
-        }
+        self.events.push(Event::new(
+            "pane_closed",
+            serde_json::json!({ "pane_id": pane_id, "workspace_id": workspace_id }),
+        ));
+        self.remove(pane);
         Ok(())
     }
 
@@ -229,7 +227,7 @@ impl Model {
     }
 
     /// Takes a pane away for good and tells of a workspace that went with it.
-    pub(super) fn remove(&mut self, pane: u64) -> (Option<String>, Option<String>) {
+    pub(super) fn remove(&mut self, pane: u64) {
         let place = self.place_of(pane);
         let workspace = place.and_then(|place| self.workspace_view(place.workspace));
         let closed = self.detach(pane);
@@ -247,7 +245,6 @@ impl Model {
                 serde_json::json!({ "tab_id": id, "workspace_id": workspace_id }),
             ));
         }
-        closed
     }
 
     /// Another process serves the same panes from here on.

@@ -66,12 +66,26 @@ impl Listener {
         };
         if generation != self.generation {
             self.generation = generation;
-            self.remove_file();
-            if let Ok((socket, inode)) = bind(self.shared.path()) {
+            if let Ok((socket, inode)) = self.bind_anew() {
                 (self.socket, self.inode) = (socket, inode);
             }
         }
         stopping
+    }
+
+    /// Another socket at the same path. It is bound beside the old one and put
+    /// in its place, so that it has another inode and the path is never empty.
+    fn bind_anew(&self) -> io::Result<(UnixListener, u64)> {
+        let path = self.shared.path();
+        let mut beside = path.as_os_str().to_owned();
+        beside.push("~");
+        if let Ok(bound) = bind(Path::new(&beside)) {
+            fs::rename(&beside, path)?;
+            return Ok(bound);
+        }
+        // The name beside it has one byte more, which may be one too many.
+        self.remove_file();
+        bind(path)
     }
 
     fn accept(&mut self) {

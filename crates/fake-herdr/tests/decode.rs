@@ -1,0 +1,119 @@
+//! What is a request and what is not (protocol 2.1).
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod support;
+
+use std::time::Duration;
+
+use fake_herdr::{Answer, Model, Profile};
+use serde_json::Value;
+
+fn answer(model: &mut Model, line: &str) -> Option<Value> {
+    model
+        .request(Duration::ZERO, line.as_bytes())
+        .line()
+        .map(|reply| serde_json::from_str(reply).unwrap())
+}
+
+const REFUSED: &[&str] = &[
+    "nope",
+    "[]",
+    r#"["1","ping",{}]"#,
+    r#"{"method":"ping","params":{}}"#,
+    r#"{"id":"1","params":{}}"#,
+    r#"{"id":"1","method":"ping"}"#,
+    r#"{"id":1,"method":"ping","params":{}}"#,
+    r#"{"id":null,"method":"ping","params":{}}"#,
+    r#"{"id":"1","method":"ping","params":null}"#,
+    r#"{"id":"1","method":"ping","params":[]}"#,
+    r#"{"id":"1","method":"ping","params":"x"}"#,
+    r#"{"id":"1","id":"1","method":"ping","params":{}}"#,
+    r#"{"id":"1","method":"ping","params":{},"params":{}}"#,
+    r#"{"id":"1","method":"ping","params":{}} x"#,
+    r#"{"id":"1","method":"pane.nope","params":{}}"#,
+    r#"{"id":"1","method":"pane.get","params":{}}"#,
+    r#"{"id":"1","method":"pane.get","params":{"pane_id":1}}"#,
+    r#"{"id":"1","method":"pane.get","params":{"pane_id":"w1:p1","pane_id":"w1:p1"}}"#,
+    r#"{"id":"1","method":"pane.get","params":["w1:p1"]}"#,
+    r#"{"id":"1","method":"events.subscribe","params":{"subscriptions":[{"type":"pane.x"}]}}"#,
+    r#"{"id":"1","method":"events.subscribe","params":{"subscriptions":[{"type":"pane.agent_status_changed"}]}}"#,
+];
+
+const TAKEN: &[&str] = &[
+    r#"{"id":"1","method":"ping","params":{}}"#,
+    r#"  {"id":"1","method":"ping","params":{}}  "#,
+    r#"{"jsonrpc":"2.0","params":{"x":[1,{}]},"method":"ping","id":"1"}"#,
+    r#"{"id":"1","method":"pane.get","params":{"pane_id":"w1:p1","more":null,"more":1}}"#,
+    r#"{"id":"1","method":"pane.current","params":{"caller_pane_id":null}}"#,
+];
+
+#[test]
+fn strict_where_the_server_is_and_lenient_where_it_is() {
+    let mut model = Model::new();
+    for line in REFUSED {
+        let reply = answer(&mut model, line).unwrap();
+        assert_eq!(reply["error"]["code"], "invalid_request", "{line}");
+        assert_eq!(reply["id"], "", "{line}");
+    }
+    for line in TAKEN {
+        let reply = answer(&mut model, line).unwrap();
+        assert_eq!((reply["id"].as_str(), reply.get("error")), (Some("1"), None), "{line}");
+    }
+}
+
+#[test]
+fn numbers_are_whole_and_fit() {
+    let mut model = Model::new();
+    for (seq, fine) in [
+        ("18446744073709551615", true),
+        ("null", true),
+        ("0", true),
+        ("18446744073709551616", false),
+        ("-1", false),
+        ("1.0", false),
+        ("1e3", false),
+        ("\"1\"", false),
+        ("true", false),
+    ] {
+        let line = format!(
+            r#"{{"id":"1","method":"pane.report_agent","params":{{"pane_id":"w1:p1","source":"s","agent":"a","state":"idle","seq":{seq}}}}}"#
+        );
+        let reply = answer(&mut model, &line).unwrap();
+        assert_eq!(reply.get("error").is_none(), fine, "{seq}");
+    }
+}
+
+#[test]
+fn an_unknown_method_is_answered_with_the_known_ones() {
+    let reply = answer(&mut Model::new(), r#"{"id":"1","method":"x","params":{}}"#).unwrap();
+    let message = reply["error"]["message"].as_str().unwrap();
+    assert!(message.contains("`pane.report_agent`") && message.contains("`ping`"), "{message}");
+}
+
+#[test]
+fn silence_is_for_lines_that_are_none() {
+    let mut model = Model::new();
+    for line in [&b""[..], b"  \t", b"\r", b"\n{}", b"\xff\xfe", &vec![b' '; 1 << 21]] {
+        assert!(matches!(model.request(Duration::ZERO, line), Answer::Silence));
+    }
+}
+
+/// From 0.9.2 on an error names its request wherever the line has one id.
+#[test]
+fn newer_servers_echo_the_id() {
+    let mut model = Model::with_profile(Profile::herdr_0_9_3());
+    for (line, id, code) in [
+        (r#"{"id":"7","method":"ping"}"#, "7", "invalid_request"),
+        (r#"{"id":"7","method":"x","params":{}}"#, "7", "unknown_method"),
+        (r#"{"id":7,"method":"ping","params":{}}"#, "", "invalid_request"),
+        (r#"{"id":"7","id":"8","method":"ping","params":{}}"#, "", "invalid_request"),
+        ("nope", "", "invalid_request"),
+    ] {
+        let reply = answer(&mut model, line).unwrap();
+        assert_eq!(
+            (reply["id"].as_str(), reply["error"]["code"].as_str()),
+            (Some(id), Some(code)),
+            "{line}"
+        );
+    }
+}

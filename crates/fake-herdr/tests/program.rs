@@ -1,0 +1,85 @@
+//! The program `fake-herdr`.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+/// The program with none of the variables of the surrounding shell.
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fake-herdr"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("HERDR_") {
+            command.env_remove(name);
+        }
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    command
+}
+
+fn first_line(child: &mut Child) -> String {
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    line.trim_end().to_owned()
+}
+
+fn ask(socket: &Path, method: &str) -> Value {
+    let mut connection = UnixStream::connect(socket).unwrap();
+    let line = format!("{{\"id\":\"1\",\"method\":\"{method}\",\"params\":{{}}}}\n");
+    connection.write_all(line.as_bytes()).unwrap();
+    let mut reply = String::new();
+    connection.read_to_string(&mut reply).unwrap();
+    serde_json::from_str(&reply).unwrap()
+}
+
+#[test]
+fn serve_says_when_it_is_ready_and_outlives_its_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("s.sock");
+    let mut command = program();
+    command.args(["serve", "--panes", "3", "--protocol", "22", "--socket"]).arg(&socket);
+    let mut child = command.spawn().unwrap();
+    assert_eq!(first_line(&mut child), format!("ready {}", socket.display()));
+    assert_eq!(ask(&socket, "ping")["result"]["protocol"], 22);
+    let panes = ask(&socket, "pane.list");
+    assert_eq!(panes["result"]["panes"].as_array().unwrap().len(), 3);
+    assert_eq!(panes["result"]["panes"][0]["pane_id"], "w1:p1");
+    assert_eq!(panes["result"]["panes"][0]["focused"], true);
+    assert_eq!(ask(&socket, "server.stop")["result"]["type"], "ok");
+    assert!(child.wait().unwrap().success());
+    assert!(!socket.exists());
+}
+
+#[test]
+fn server_starts_from_the_environment_with_nothing_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = program();
+    command.arg("server").env("XDG_CONFIG_HOME", folder.path()).env("HERDR_SESSION", "work");
+    let mut child = command.spawn().unwrap();
+    let socket = folder.path().join("herdr/sessions/work/herdr.sock");
+    assert_eq!(first_line(&mut child), format!("ready {}", socket.display()));
+    assert_eq!(ask(&socket, "pane.list")["result"]["panes"], serde_json::json!([]));
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(&child),
+        rustix::process::Signal::TERM,
+    )
+    .unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(!socket.exists(), "a signal leaves nothing behind");
+}
+
+#[test]
+fn a_path_that_does_not_work_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a-file");
+    std::fs::write(&file, "").unwrap();
+    let output =
+        program().args(["serve", "--socket"]).arg(&file).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("a-file") && message.contains("cannot serve"), "{message}");
+}

@@ -1,0 +1,280 @@
+//! What holds after any sequence of requests.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+use std::time::Duration;
+
+use fake_herdr::{Answer, Model, Profile};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const PANES: [&str; 3] = ["w1:p1", "w1:p2", "w2:p1"];
+const SOURCES: [&str; 8] = [
+    "custom:a",
+    "custom:b",
+    "",
+    "herdr:claude",
+    "herdr:codex",
+    "herdr:pi",
+    "herdr:opencode",
+    "herdr:qwen",
+];
+const AGENTS: [&str; 9] =
+    ["bot", "Docs Bot", "claude", "claude-code", "codex", "pi", "opencode", "qwen", " "];
+
+/// One thing that happens, and how long after the one before.
+#[derive(Debug, Clone)]
+enum Deed {
+    Request(Value),
+    Appear(&'static str, &'static str),
+    Exit,
+    Move,
+}
+
+fn pick(from: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(from)
+}
+
+fn seq() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        4 => (0u64..40).prop_map(Value::from),
+        2 => Just(Value::Null),
+        1 => Just(Value::from(u64::MAX)),
+    ]
+}
+
+fn tokens() -> impl Strategy<Value = Value> {
+    proptest::collection::btree_map(
+        "[a-z]{1,2}|k[0-9]{1,2}| |é",
+        proptest::option::of(".{0,4}"),
+        0..18,
+    )
+    .prop_map(|tokens| json!(tokens))
+}
+
+fn report() -> impl Strategy<Value = Value> {
+    (pick(&PANES), pick(&SOURCES), pick(&AGENTS), 0..7usize, seq(), any::<bool>()).prop_map(
+        |(pane, source, agent, state, seq, session)| {
+            let state = ["idle", "working", "blocked", "unknown", "done", "Working", "idle"][state];
+            let mut params = json!({
+                "pane_id": pane, "source": source, "agent": agent, "state": state, "seq": seq,
+            });
+            if session {
+                params["agent_session_id"] = "s-1".into();
+                params["agent_session_path"] = "/tmp/s".into();
+            }
+            json!({ "id": "t", "method": "pane.report_agent", "params": params })
+        },
+    )
+}
+
+fn session() -> impl Strategy<Value = Value> {
+    let starts = &["startup", "resume", "clear", "compact", "new", "fork", "select", "odd"];
+    (pick(&PANES), pick(&SOURCES), pick(&AGENTS), 0..3u8, pick(starts), seq()).prop_map(
+        |(pane, source, agent, id, start, seq)| {
+            json!({ "id": "t", "method": "pane.report_agent_session", "params": {
+                "pane_id": pane, "source": source, "agent": agent, "seq": seq,
+                "agent_session_id": format!("s-{id}"), "session_start_source": start,
+            }})
+        },
+    )
+}
+
+fn metadata() -> impl Strategy<Value = Value> {
+    let guards = (proptest::option::of(pick(&AGENTS)), proptest::option::of(pick(&SOURCES)));
+    let texts = (proptest::option::of(".{0,90}"), proptest::option::of(".{0,3}"), tokens());
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let ttl = proptest::option::of(prop_oneof![0u64..200, Just(86_400_000u64)]);
+    (pick(&PANES), pick(&SOURCES), guards, texts, flags, seq(), ttl).prop_map(
+        |(pane, source, (agent, applies), (title, label, tokens), flags, seq, ttl)| {
+            let labels = label.map(|label| json!({ "working": label, "done": "x" }));
+            json!({ "id": "t", "method": "pane.report_metadata", "params": {
+                "pane_id": pane, "source": source, "agent": agent, "applies_to_source": applies,
+                "title": title, "state_labels": labels.unwrap_or_else(|| json!({})),
+                "tokens": tokens, "clear_title": flags.0 && flags.1,
+                "clear_state_labels": flags.1 && flags.2, "clear_display_agent": flags.2,
+                "seq": seq, "ttl_ms": ttl,
+            }})
+        },
+    )
+}
+
+fn ending() -> impl Strategy<Value = Value> {
+    (pick(&PANES), proptest::option::of(pick(&SOURCES)), pick(&AGENTS), seq(), any::<bool>())
+        .prop_map(|(pane, source, agent, seq, clear)| {
+            let method = if clear { "pane.clear_agent_authority" } else { "pane.release_agent" };
+            let params = json!({ "pane_id": pane, "source": source, "agent": agent, "seq": seq });
+            json!({ "id": "t", "method": method, "params": params })
+        })
+}
+
+fn deeds() -> impl Strategy<Value = Vec<(u64, Deed)>> {
+    let request = prop_oneof![6 => report(), 5 => metadata(), 2 => session(), 3 => ending()];
+    let deed = prop_oneof![
+        20 => request.prop_map(Deed::Request),
+        1 => (pick(&AGENTS), pick(&["idle", "working", "blocked", "unknown"]))
+            .prop_map(|(agent, state)| Deed::Appear(agent, state)),
+        1 => Just(Deed::Exit),
+        1 => Just(Deed::Move),
+    ];
+    proptest::collection::vec((0u64..80, deed), 1..60)
+}
+
+struct Run {
+    model: Model,
+    now: Duration,
+}
+
+impl Run {
+    fn new(profile: Profile) -> Self {
+        let mut model = Model::with_profile(profile);
+        model.split_pane(Duration::ZERO, "w1:p1");
+        Self { model, now: Duration::ZERO }
+    }
+
+    fn act(&mut self, wait: u64, deed: &Deed) -> String {
+        self.now += Duration::from_millis(wait);
+        match deed {
+            Deed::Request(request) => {
+                let answer = self.model.request(self.now, request.to_string().as_bytes());
+                assert!(matches!(answer, Answer::Reply(_)), "{request}");
+                answer.line().unwrap_or_default().to_owned()
+            }
+            Deed::Appear(agent, state) => {
+                self.model.agent_appears(self.now, "w1:p1", agent, state).to_string()
+            }
+            Deed::Exit => self.model.agent_exits(self.now, "w1:p1").to_string(),
+            Deed::Move => self.model.move_pane(self.now, "w1:p2").unwrap_or_default(),
+        }
+    }
+
+    /// Everything that a reader can see.
+    fn snapshot(&mut self) -> String {
+        let request = br#"{"id":"s","method":"session.snapshot","params":{}}"#;
+        self.model.request(self.now, request).line().unwrap().to_owned()
+    }
+
+    fn marks(&self) -> Vec<Option<u64>> {
+        let all = PANES.iter().flat_map(|pane| SOURCES.iter().map(move |source| (pane, source)));
+        all.flat_map(|(pane, source)| {
+            [self.model.mark(pane, source), self.model.metadata_mark(pane, source)]
+        })
+        .collect()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Whatever is reported, released, cleared or moved: only the end of an
+    /// agent's process, and a full-lifecycle session that begins anew, take a
+    /// mark back.
+    #[test]
+    fn a_report_never_lowers_a_mark(deeds in deeds()) {
+        let mut run = Run::new(Profile::default());
+        for (wait, deed) in deeds {
+            let before = run.marks();
+            run.act(wait, &deed);
+            if matches!(deed, Deed::Exit | Deed::Appear(..)) {
+                continue;
+            }
+            let anew = deed_source(&deed).is_some_and(|source| ["herdr:pi", "herdr:opencode"].contains(&source));
+            for (before, after) in before.iter().zip(run.marks()) {
+                prop_assert!(anew || after >= *before, "{before:?} became {after:?} by {deed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn tokens_never_exceed_32(deeds in deeds()) {
+        let mut run = Run::new(Profile::default());
+        for (wait, deed) in deeds {
+            run.act(wait, &deed);
+            for pane in PANES {
+                if let Some(seen) = run.model.observe(run.now, pane) {
+                    prop_assert!(seen.tokens.len() <= 32);
+                    let long = |text: &Option<String>| {
+                        text.as_ref().is_some_and(|text| text.chars().count() > 80 || text.chars().any(char::is_control))
+                    };
+                    prop_assert!(!long(&seen.title) && !long(&seen.display_agent));
+                }
+            }
+        }
+    }
+
+    /// However the claim came about, its holder can end it with a fresh number,
+    /// unless it is one of Herdr's own integrations.
+    #[test]
+    fn a_release_by_the_holder_ends_the_claim(deeds in deeds()) {
+        let mut run = Run::new(Profile::default());
+        for (wait, deed) in deeds {
+            run.act(wait, &deed);
+        }
+        for pane in PANES {
+            let Some((source, agent)) = run.model.authority(pane) else { continue };
+            let fresh = run.model.mark(pane, &source).map_or(Some(0), |mark| mark.checked_add(1));
+            let Some(seq) = fresh else { continue };
+            if herdr_proto::integration(&source, &agent).is_some() {
+                continue;
+            }
+            let params = json!({ "pane_id": pane, "source": source, "agent": agent, "seq": seq });
+            let release = json!({ "id": "t", "method": "pane.release_agent", "params": params });
+            run.act(0, &Deed::Request(release));
+            prop_assert_eq!(run.model.authority(pane), None);
+        }
+    }
+
+    #[test]
+    fn the_same_input_gives_the_same_output(deeds in deeds()) {
+        let play = || {
+            let mut run = Run::new(Profile::default());
+            let replies: Vec<String> = deeds.iter().map(|(wait, deed)| run.act(*wait, deed)).collect();
+            (replies, run.snapshot(), run.model.last_event())
+        };
+        prop_assert_eq!(play(), play());
+    }
+
+    /// Time alone adds nothing, changes no text but by uncovering an older one,
+    /// and leaves agent, status and session as they are.
+    #[test]
+    fn ttl_only_removes(deeds in deeds(), later in 0u64..400) {
+        let mut run = Run::new(Profile::default());
+        for (wait, deed) in deeds {
+            run.act(wait, &deed);
+        }
+        for pane in PANES {
+            let Some(before) = run.model.observe(run.now, pane) else { continue };
+            let after = run.model.observe(run.now + Duration::from_millis(later), pane).unwrap();
+            prop_assert_eq!((&before.agent, &before.agent_status), (&after.agent, &after.agent_status));
+            prop_assert_eq!(&before.agent_session, &after.agent_session);
+            for (key, value) in &after.tokens {
+                prop_assert_eq!(before.tokens.get(key), Some(value));
+            }
+            prop_assert!(before.title.is_some() || after.title.is_none());
+            prop_assert!(after.state_labels.keys().all(|key| before.state_labels.contains_key(key)));
+        }
+        // And going there step by step shows the same as looking ahead.
+        let ahead = run.model.observe(run.now + Duration::from_millis(later), "w1:p1");
+        run.now += Duration::from_millis(later);
+        run.snapshot();
+        prop_assert_eq!(ahead, run.model.observe(run.now, "w1:p1"));
+    }
+
+    /// Nothing that a client can send makes a profile panic.
+    #[test]
+    fn any_bytes_are_answered_or_not(lines in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..20)) {
+        for profile in [Profile::herdr_0_8_2(), Profile::herdr_0_9_3()] {
+            let mut model = Model::with_profile(profile);
+            for line in &lines {
+                model.request(Duration::ZERO, line);
+            }
+            prop_assert_eq!(model.pane_ids(), ["w1:p1"]);
+        }
+    }
+}
+
+fn deed_source(deed: &Deed) -> Option<&str> {
+    match deed {
+        Deed::Request(request) => request["params"]["source"].as_str(),
+        _ => None,
+    }
+}
