@@ -17,6 +17,8 @@ use crate::receipt::{Outcome, Part, Reason};
 const WATCH_BUSY: Duration = Duration::from_secs(4);
 /// And while it is.
 const WATCH_IDLE: Duration = Duration::from_secs(60);
+/// A check waits this long for what goes out in a moment anyway.
+const LOOK_PATIENCE: Duration = Duration::from_millis(300);
 /// So many repairs …
 const REPAIRS: usize = 3;
 /// … within this time, and the other writer is left alone.
@@ -28,8 +30,8 @@ const LAST_FRESH_SOURCE: u32 = 9;
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Watcher {
-    /// Something was delivered that is to be checked.
-    due: bool,
+    /// Since when something delivered is to be checked.
+    due: Option<Duration>,
     /// Nothing has been delivered and checked in this claim yet.
     fresh: bool,
     last_look: Option<Duration>,
@@ -86,13 +88,15 @@ impl Watcher {
     ) {
         let before = confirmed.state.as_ref().map(|before| before.state);
         let transition = before != Some(record.state);
-        self.due |= self.climb > Climb::Ground
-            || match verify {
-                Verify::Never => false,
-                Verify::Claim => self.fresh,
-                Verify::Transitions => transition || self.fresh,
-                Verify::Always => true,
-            };
+        let checked = match verify {
+            Verify::Never => false,
+            Verify::Claim => self.fresh,
+            Verify::Transitions => transition || self.fresh,
+            Verify::Always => true,
+        };
+        if checked || self.climb > Climb::Ground {
+            self.look_at(now);
+        }
         self.fresh = false;
         self.state_sent = true;
         self.last_look = Some(now);
@@ -101,17 +105,20 @@ impl Watcher {
         }
     }
 
-    pub(super) fn metadata_delivered(&mut self, verify: Verify) {
+    pub(super) fn metadata_delivered(&mut self, now: Duration, verify: Verify) {
         self.metadata_sent = true;
-        self.due |= verify == Verify::Always || self.metadata_climb > Climb::Ground;
+        if verify == Verify::Always || self.metadata_climb > Climb::Ground {
+            self.look_at(now);
+        }
     }
 
     pub(super) fn looked(&mut self, now: Duration) {
         self.last_look = Some(now);
     }
 
-    pub(super) fn look_again(&mut self) {
-        self.due = true;
+    /// Something is to be checked from now on.
+    pub(super) fn look_at(&mut self, now: Duration) {
+        self.due.get_or_insert(now);
     }
 
     pub(super) fn climbs(&self) -> bool {
@@ -165,18 +172,22 @@ impl PaneMachine {
         }
         let every = if wanted.state == ReportState::Idle { WATCH_IDLE } else { WATCH_BUSY };
         let at = self.watcher.last_look.map_or(now.elapsed, |last| last + every);
-        if self.watcher.due || (at <= now.elapsed && self.claimed) {
+        let patience = if wake.pending { LOOK_PATIENCE } else { Duration::ZERO };
+        let due = self.watcher.due.map(|since| since + patience);
+        let watch = Some(at).filter(|_| self.claimed);
+        if [due, watch].into_iter().flatten().any(|at| at <= now.elapsed) {
             return Some(self.send_look(now, REQUEST_DEADLINE));
         }
-        if !wake.pending {
+        if due.is_none() && !wake.pending {
             self.ledger.leave_unjudged();
         }
-        wake.at(Some(at).filter(|_| self.claimed));
+        wake.at(due);
+        wake.at(watch);
         None
     }
 
     pub(super) fn looked(&mut self, now: Duration, pane: &PaneInfo) {
-        self.watcher.due = false;
+        self.watcher.due = None;
         if self.wanted.is_none() || self.ending.is_some() {
             self.watcher.looked_before_clearing = true;
             self.keep_only_own_tokens(pane);
@@ -199,9 +210,9 @@ impl PaneMachine {
                 self.state_holds();
                 self.ledger.judged(Part::State, verdict);
             }
-            (_, Some(Reason::ForeignSession(_))) => self.owned(verdict),
+            (_, Some(Reason::ForeignSession(_))) => self.owned(now, verdict),
             (_, Some(Reason::ScreenPrompt)) => self.ledger.judged(Part::State, verdict),
-            _ if state_sent => self.climb(verdict, pane),
+            _ if state_sent => self.climb(now, verdict, pane),
             _ => self.repair(now, record, verdict),
         }
         if holds || self.confirmed.state.is_some() {
@@ -224,11 +235,11 @@ impl PaneMachine {
 
     /// A session of another integration blocks every state of ours. The
     /// second look makes sure; then title and tokens go on alone.
-    fn owned(&mut self, verdict: Verdict) {
+    fn owned(&mut self, now: Duration, verdict: Verdict) {
         self.watcher.owned_looks += 1;
         if self.watcher.owned_looks < 2 {
             self.confirmed.state = None;
-            self.watcher.due = true;
+            self.watcher.look_at(now);
             return;
         }
         if let (_, Some(reason)) = &verdict {
@@ -241,10 +252,10 @@ impl PaneMachine {
 
     /// We said it a moment ago and the pane shows something else: get above
     /// the mark, or say why that is not possible.
-    fn climb(&mut self, verdict: Verdict, pane: &PaneInfo) {
+    fn climb(&mut self, now: Duration, verdict: Verdict, pane: &PaneInfo) {
         if let Some(next) = self.watcher.climb.next() {
             self.watcher.climb = next;
-            self.watcher.due = true;
+            self.watcher.look_at(now);
             self.confirmed.state = None;
             return;
         }
@@ -255,7 +266,7 @@ impl PaneMachine {
         // Where nobody else shows, no number of ours gets through.
         let muted = pane.agent.as_deref().is_none_or(|shown| shown == self.claim.agent.as_str());
         if muted && !self.claim.agent.is_known() {
-            if self.claim.fresh_source && self.take_fresh_source() {
+            if self.claim.fresh_source && self.take_fresh_source(now) {
                 return;
             }
             self.stop = Some(Stop::Muted);
@@ -265,7 +276,7 @@ impl PaneMachine {
         self.ledger.judged(Part::State, verdict);
     }
 
-    fn take_fresh_source(&mut self) -> bool {
+    fn take_fresh_source(&mut self, now: Duration) -> bool {
         let number = self.watcher.fresh_sources + 2;
         let name = format!("{}.{number}", self.first_source);
         let Ok(source) = SourceId::parse(name) else { return false };
@@ -275,7 +286,7 @@ impl PaneMachine {
         self.watcher.fresh_sources += 1;
         self.claim.source = source;
         self.confirmed.forget();
-        self.watcher.due = true;
+        self.watcher.look_at(now);
         true
     }
 
@@ -294,7 +305,7 @@ impl PaneMachine {
             return;
         }
         self.confirmed.state = None;
-        self.watcher.due = true;
+        self.watcher.look_at(now);
     }
 
     fn judge_metadata(&mut self, now: Duration, pane: &PaneInfo, holds: bool, sent: bool) {
@@ -314,7 +325,7 @@ impl PaneMachine {
             if lost_tokens {
                 self.confirmed.tokens.values_mut().for_each(|text| *text = None);
             }
-            self.watcher.due = true;
+            self.watcher.look_at(now);
             return;
         }
         self.ledger.judged(Part::Presentation, presentation);

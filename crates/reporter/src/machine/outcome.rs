@@ -75,7 +75,7 @@ impl PaneMachine {
     }
 
     fn metadata_delivered(&mut self, now: Duration) {
-        self.watcher.metadata_delivered(self.claim.verify);
+        self.watcher.metadata_delivered(now, self.claim.verify);
         if self.confirmed.has_metadata() {
             let refresh = now + self.claim.metadata_ttl.as_duration() / 3;
             self.refresh_at.get_or_insert(refresh);
@@ -102,7 +102,7 @@ impl PaneMachine {
         match kind {
             FailureKind::Rejected(code) => self.rejected(now, flight, &code, detail),
             kind => {
-                self.keep_for_retry(flight);
+                self.keep_for_retry(now, flight);
                 self.lost_touch(now, &kind, detail);
             }
         }
@@ -142,7 +142,7 @@ impl PaneMachine {
             // Nothing is left to give back.
             self.released();
         } else if *code == ErrorCode::PANE_NOT_FOUND || passing.contains(code) {
-            self.keep_for_retry(flight);
+            self.keep_for_retry(now, flight);
             self.raise(DiagnosticKind::ProtocolRejected, detail);
             if *code == ErrorCode::PANE_NOT_FOUND {
                 self.confirmed.forget();
@@ -176,13 +176,13 @@ impl PaneMachine {
         self.raise(DiagnosticKind::ProtocolRejected, detail);
     }
 
-    fn keep_for_retry(&mut self, flight: Flight) {
+    fn keep_for_retry(&mut self, now: Duration, flight: Flight) {
         self.put_back(&flight.carries);
         match flight.carries {
             Carries::State(..) | Carries::Presentation(_) | Carries::Tokens(_) => {
                 self.retry = Some(Flight { void: false, ..flight });
             }
-            Carries::Look => self.watcher.look_again(),
+            Carries::Look => self.watcher.look_at(now),
             Carries::Release | Carries::Version => {}
         }
     }

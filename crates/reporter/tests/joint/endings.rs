@@ -1,0 +1,118 @@
+//! The last request is the release, and the pane ends clean.
+
+use std::time::Duration;
+
+use reporter::Ended;
+use reporter::machine::Input;
+use serde_json::json;
+
+use crate::world::events::{asked, settled, started, title, token};
+use crate::world::{Fate, World};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn decorated() -> World {
+    let mut world = World::new();
+    world.tell(started());
+    world.tell(title("T"));
+    world.tell(token("branch", Some("main")));
+    world.serve_for(SECOND);
+    world
+}
+
+#[test]
+fn a_close_clears_then_releases() {
+    let mut world = decorated();
+    assert_eq!(world.close(), Ended::Released);
+    let pane = world.pane();
+    assert_eq!((pane.agent, pane.title, pane.tokens.len()), (None, None, 0));
+    let end = &world.methods()[world.methods().len() - 4..];
+    let expected =
+        ["pane.get", "pane.report_metadata", "pane.report_metadata", "pane.release_agent"];
+    assert_eq!(end, expected);
+}
+
+#[test]
+fn nothing_is_sent_for_a_pane_that_was_never_claimed() {
+    let mut world = World::new();
+    world.tell(title("T"));
+    assert_eq!(world.close(), Ended::NothingToRelease);
+    assert!(world.sent.is_empty());
+}
+
+#[test]
+fn pending_changes_are_dropped_and_settling_ends() {
+    let mut world = decorated();
+    world.tell(settled());
+    world.tell(title("late"));
+    assert_eq!(world.close(), Ended::Released);
+    assert!(world.sent_to("pane.report_agent").all(|p| p["state"] == "working"));
+    assert!(world.counters().dropped >= 1);
+    assert_eq!(world.counters().pending, 0);
+}
+
+#[test]
+fn a_token_that_shows_somebody_elses_text_stays() {
+    let mut world = decorated();
+    let theirs = json!({"source": "custom:x", "tokens": {"branch": "theirs"}});
+    world.foreign("pane.report_metadata", theirs);
+    world.close();
+    assert_eq!(world.pane().tokens["branch"], "theirs");
+}
+
+#[test]
+fn a_hung_server_is_left_in_time_and_gets_the_release_at_the_end() {
+    let mut world = decorated();
+    world.tell(asked("x"));
+    assert!(world.in_flight.is_some());
+    world.step(Input::Close { budget: Duration::from_millis(500) });
+    world.pass(Duration::from_millis(600));
+    assert_eq!(world.ended, Some(Ended::NotReleased));
+    assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
+    world.thaw();
+    assert_eq!(world.pane().agent, None, "whatever the order in which it wakes up");
+}
+
+#[test]
+fn a_failed_clear_does_not_hold_the_release_up() {
+    let mut world = decorated();
+    world.step(Input::Close { budget: Duration::from_millis(500) });
+    world.resolve(Fate::Served); // the read-back
+    world.resolve(Fate::Broken); // the clear
+    world.serve_for(SECOND);
+    assert_eq!(world.ended, Some(Ended::ReleasedUncleared));
+    assert_eq!(world.pane().agent, None);
+}
+
+#[test]
+fn a_close_does_not_wait_for_a_server_that_has_been_gone() {
+    let mut world = World::new();
+    world.tell(started());
+    world.resolve(Fate::Unreachable);
+    assert!(world.wake.is_some(), "it waits to try again");
+    world.step(Input::Close { budget: Duration::from_millis(500) });
+    assert_eq!(world.ended, Some(Ended::NothingToRelease));
+}
+
+#[test]
+fn a_server_that_is_just_being_replaced_still_gets_the_release() {
+    let mut world = decorated();
+    world.step(Input::Close { budget: Duration::from_millis(500) });
+    while world.methods().last() != Some(&"pane.release_agent") {
+        world.resolve(Fate::Served);
+    }
+    world.resolve(Fate::Unreachable);
+    world.resolve(Fate::Unreachable);
+    world.serve_for(SECOND);
+    assert_eq!(world.ended, Some(Ended::Released));
+    assert_eq!(world.pane().agent, None);
+}
+
+#[test]
+fn a_closed_pane_has_nothing_to_release() {
+    let mut world = decorated();
+    world.model.close_pane(world.elapsed, crate::world::PANE);
+    world.step(Input::Close { budget: Duration::from_millis(500) });
+    world.serve_for(SECOND);
+    assert_eq!(world.ended, Some(Ended::NothingToRelease));
+}

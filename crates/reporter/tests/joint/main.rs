@@ -1,0 +1,10 @@
+//! The pure machine and the fake's pure model, joined: no socket, no thread,
+//! no clock. Scenarios pin single rules, properties try interleavings.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod endings;
+mod faults;
+mod properties;
+mod rules;
+mod world;

@@ -1,0 +1,247 @@
+//! What a healthy server is told, and when.
+
+use std::time::Duration;
+
+use reporter::{AgentEvent, Config, Outcome, Part};
+use serde_json::json;
+
+use crate::world::events::{answered, asked, session, settled, started, title, token};
+use crate::world::{AGENT, EPOCH, Fate, World};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+#[test]
+fn a_turn_goes_through_its_states_in_order_with_rising_numbers() {
+    let mut world = World::new();
+    for event in [session("s"), started(), asked("bash"), answered(), settled()] {
+        world.tell(event);
+        world.serve_for(SECOND);
+    }
+    let states: Vec<_> = world.sent_to("pane.report_agent").map(|p| p["state"].clone()).collect();
+    assert_eq!(states, ["idle", "working", "blocked", "working", "idle"]);
+    let first = world.sent_to("pane.report_agent").next().unwrap();
+    assert_eq!(first["seq"], EPOCH);
+    assert_eq!(first["agent_session_id"], "s");
+    let later: Vec<_> = world.sent_to("pane.report_agent").skip(1).collect();
+    assert!(later.iter().all(|p| p["agent_session_id"].is_null()), "said once per claim");
+    assert!(world.diagnostics.is_empty(), "{:?}", world.diagnostics);
+}
+
+#[test]
+fn the_reason_of_a_block_is_visible_and_gone_after() {
+    let mut world = World::new();
+    world.tell(started());
+    world.tell(asked("Approve rm -rf?"));
+    world.serve_for(SECOND);
+    assert_eq!(world.pane().state_labels["blocked"], "Approve rm -rf?");
+    world.tell(answered());
+    world.serve_for(SECOND);
+    assert!(world.pane().state_labels.is_empty());
+    assert_eq!(world.pane().agent_status, "working");
+}
+
+#[test]
+fn a_title_update_keeps_name_and_labels() {
+    let mut config = Config::default();
+    config.display_name = Some("Host".into());
+    config.state_labels.insert(herdr_proto::StateKey::Working, "busy".into());
+    let mut world = World::with(config, fake_herdr::Model::new());
+    world.tell(started());
+    for n in 0..10 {
+        world.tell(title(&format!("Title {n}")));
+        world.serve_for(ms(200));
+        let pane = world.pane();
+        assert_eq!(pane.title, Some(format!("Title {n}")));
+        assert_eq!(pane.display_agent.as_deref(), Some("Host"));
+        assert_eq!(pane.state_labels["working"], "busy");
+    }
+}
+
+#[test]
+fn an_emptied_title_is_cleared_without_an_error() {
+    let mut world = World::new();
+    world.tell(started());
+    world.tell(title("Something"));
+    world.serve_for(SECOND);
+    world.tell(title("\u{1b}\n"));
+    world.serve_for(SECOND);
+    assert_eq!(world.pane().title, None);
+    assert!(world.diagnostics.is_empty());
+}
+
+#[test]
+fn a_short_idle_between_two_turns_is_never_shown() {
+    let mut world = World::new();
+    world.tell(started());
+    world.serve_for(SECOND);
+    for _ in 0..20 {
+        world.tell(settled());
+        world.serve_for(ms(200));
+        world.tell(started());
+        world.serve_for(ms(100));
+    }
+    assert!(world.sent_to("pane.report_agent").all(|p| p["state"] == "working"));
+    let before = world.elapsed;
+    world.tell(settled());
+    world.serve_for(ms(310));
+    assert_eq!(world.pane().agent_status, "idle", "after {:?}", world.elapsed - before);
+}
+
+#[test]
+fn a_flush_and_a_block_do_not_wait_for_settling() {
+    let mut world = World::new();
+    world.tell(started());
+    world.serve_for(SECOND);
+    world.tell(settled());
+    world.step(reporter::machine::Input::Flush);
+    world.serve_for(ms(60));
+    assert_eq!(world.pane().agent_status, "idle");
+    world.tell(asked("x"));
+    world.tell(answered());
+    world.tell(asked("x"));
+    world.serve_for(ms(60));
+    world.tell(answered());
+    world.serve_for(ms(60));
+    assert_eq!(world.pane().agent_status, "idle", "idle after blocked is at once");
+}
+
+#[test]
+fn a_flood_of_titles_is_paced_and_the_last_one_shows() {
+    let mut world = World::new();
+    world.tell(started());
+    world.serve_for(SECOND);
+    let before = world.sent_to("pane.report_metadata").count();
+    let begun = world.elapsed;
+    for n in 0..10_000 {
+        world.tell(title(&format!("Title {n}")));
+        world.serve_for(ms(1));
+    }
+    let requests = world.sent_to("pane.report_metadata").count() - before;
+    let time = (world.elapsed - begun).as_millis();
+    assert!(requests as u128 <= time / 100 + 1, "{requests} requests in {time} ms");
+    world.serve_for(ms(200));
+    assert_eq!(world.pane().title.as_deref(), Some("Title 9999"));
+    let quiet = world.sent_to("pane.report_metadata").count();
+    for _ in 0..100 {
+        world.tell(title("Title 9999"));
+    }
+    world.serve_for(SECOND);
+    let after = world.sent_to("pane.report_metadata").count();
+    assert_eq!(after, quiet, "the same again is no request");
+}
+
+#[test]
+fn forty_tokens_go_in_portions_and_the_rest_is_refused_here() {
+    let mut world = World::new();
+    let tokens = (0..40).map(|n| (format!("k{n:02}"), Some("v".to_owned()))).collect();
+    let refused = world.activity.apply(AgentEvent::TokensChanged { tokens }).unwrap_err();
+    assert!(refused.to_string().contains("`k32`"), "{refused}");
+    world.tell(started());
+    world.serve_for(SECOND);
+    assert_eq!(world.pane().tokens.len(), 32);
+    assert!(world.diagnostics.is_empty());
+}
+
+#[test]
+fn nothing_but_watch_and_refresh_happens_while_nothing_changes() {
+    let mut world = World::new();
+    world.tell(started());
+    world.tell(title("T"));
+    world.tell(token("branch", Some("main")));
+    world.serve_for(SECOND);
+    let before = world.sent.len();
+    world.serve_for(Duration::from_secs(59));
+    let methods = &world.methods()[before..];
+    assert!(methods.iter().all(|method| *method == "pane.get"), "{methods:?}");
+    assert!(methods.len() <= 15, "{} in a minute", methods.len());
+
+    world.tell(settled());
+    world.serve_for(SECOND);
+    let before = world.sent.len();
+    world.serve_for(Duration::from_secs(600));
+    let methods = &world.methods()[before..];
+    assert!(methods.len() <= 32, "{} in ten minutes: {methods:?}", methods.len());
+    assert_eq!(world.pane().title.as_deref(), Some("T"), "refreshed before its ttl");
+    assert_eq!(world.pane().tokens["branch"], "main");
+}
+
+#[test]
+fn what_was_delivered_is_judged_once() {
+    let mut world = World::new();
+    world.tell(started());
+    world.tell(title("T"));
+    world.tell(token("branch", Some("main")));
+    world.serve_for(SECOND);
+    let applied: Vec<Part> = world
+        .receipts
+        .iter()
+        .filter(|receipt| receipt.outcome == Outcome::Applied)
+        .map(|receipt| receipt.of)
+        .collect();
+    assert_eq!(applied, [Part::State, Part::Presentation, Part::Tokens]);
+    assert_eq!(world.counters().applied, 3);
+}
+
+#[test]
+fn an_idle_read_back_as_done_is_no_difference() {
+    let mut world = World::new();
+    world.tell(started());
+    world.serve_for(SECOND);
+    let workspace = json!({"id": "f", "method": "workspace.create", "params": {"focus": true}});
+    world.model.request(world.elapsed, format!("{workspace}\n").as_bytes());
+    world.tell(settled());
+    world.serve_for(Duration::from_secs(5));
+    assert_eq!(world.pane().agent_status, "done");
+    assert_eq!(world.sent_to("pane.report_agent").count(), 2);
+}
+
+#[test]
+fn a_release_gives_the_row_back_until_the_next_event() {
+    let mut world = World::new();
+    world.tell(started());
+    world.tell(title("T"));
+    world.tell(token("branch", Some("main")));
+    world.serve_for(SECOND);
+    world.tell(AgentEvent::Release);
+    world.serve_for(SECOND);
+    let pane = world.pane();
+    assert_eq!((pane.agent, pane.title, pane.tokens.len()), (None, None, 0));
+    assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
+    world.tell(title("T2"));
+    world.serve_for(SECOND);
+    assert_eq!(world.pane().agent.as_deref(), Some(AGENT));
+    assert_eq!(world.pane().title.as_deref(), Some("T2"));
+    assert_eq!(world.pane().tokens["branch"], "main");
+}
+
+#[test]
+fn a_new_session_goes_out_again_with_the_next_report() {
+    let mut world = World::new();
+    world.tell(session("a"));
+    world.tell(started());
+    world.serve_for(SECOND);
+    for n in 0..50 {
+        world.tell(session(&format!("s{n}")));
+        world.serve_for(SECOND);
+    }
+    let last = world.sent_to("pane.report_agent").last().unwrap();
+    assert_eq!(last["agent_session_id"], "s49");
+    assert_eq!(world.pane().agent_status, "working");
+}
+
+#[test]
+fn a_lost_answer_is_retried_under_its_number() {
+    let mut world = World::new();
+    world.tell(started());
+    world.resolve(Fate::Unanswered);
+    world.serve_for(SECOND);
+    let seqs: Vec<_> = world.sent_to("pane.report_agent").map(|p| p["seq"].clone()).collect();
+    assert_eq!(seqs.len(), 2);
+    assert_eq!(seqs[0], seqs[1]);
+    assert_eq!(world.pane().agent_status, "working");
+    assert_eq!(world.counters().applied, 1);
+}

@@ -1,0 +1,288 @@
+//! A pane machine, the model that it reports to, and what goes on between.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use fake_herdr::{Answer as Served, Model, Observation};
+use herdr_proto::{AgentLabel, PaneId, SourceId};
+use reporter::machine::{
+    Claim, Failure, FailureKind, Input, Now, PaneCall, PaneMachine, Request, Step,
+};
+use reporter::{Activity, AgentEvent, Config, Counters, Diagnostic, Ended, Receipt};
+use serde_json::{Value, json};
+
+pub(crate) const PANE: &str = "w1:p1";
+pub(crate) const SOURCE: &str = "custom:host";
+pub(crate) const AGENT: &str = "host";
+/// Where the wall clock starts, in microseconds.
+pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
+
+/// What becomes of the request in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Taken and answered.
+    Served,
+    /// Taken; the answer is lost.
+    Unanswered,
+    /// Not answered in time, and taken later ([`World::thaw`]).
+    Frozen,
+    /// Nobody there.
+    Unreachable,
+    /// The connection breaks before anything is taken.
+    Broken,
+}
+
+pub(crate) struct World {
+    pub(crate) model: Model,
+    pub(crate) machine: PaneMachine,
+    pub(crate) activity: Activity,
+    pub(crate) config: Config,
+    pub(crate) elapsed: Duration,
+    /// Microseconds by which the wall clock is off.
+    pub(crate) clock_off: i64,
+    pub(crate) in_flight: Option<Request>,
+    pub(crate) wake: Option<Duration>,
+    pub(crate) quiet: bool,
+    pub(crate) ended: Option<Ended>,
+    pub(crate) receipts: Vec<Receipt>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Every request line as it was sent.
+    pub(crate) sent: Vec<Value>,
+    frozen: VecDeque<Vec<u8>>,
+    last_seq: u64,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with(Config::default(), Model::new())
+    }
+
+    pub(crate) fn with(config: Config, model: Model) -> Self {
+        let claim = Claim::new(
+            PaneId::parse(PANE).unwrap(),
+            SourceId::parse(SOURCE).unwrap(),
+            AgentLabel::parse(AGENT).unwrap(),
+            &config,
+        );
+        Self {
+            model,
+            machine: PaneMachine::new(claim),
+            activity: Activity::default(),
+            config,
+            elapsed: Duration::ZERO,
+            clock_off: 0,
+            in_flight: None,
+            wake: None,
+            quiet: true,
+            ended: None,
+            receipts: Vec::new(),
+            diagnostics: Vec::new(),
+            sent: Vec::new(),
+            frozen: VecDeque::new(),
+            last_seq: 0,
+        }
+    }
+
+    pub(crate) fn tell(&mut self, event: AgentEvent) {
+        self.activity.apply(event).unwrap();
+        let wanted = self.activity.snapshot(&self.config).map(Box::new);
+        self.step(Input::Wanted(wanted));
+    }
+
+    pub(crate) fn step(&mut self, input: Input) {
+        if self.ended.is_some() {
+            return;
+        }
+        let Step { abandon, request, receipts, diagnostics, wake, quiet, ended, .. } =
+            self.machine.step(self.now(), input);
+        if abandon {
+            // On a real socket an abandoned request may yet arrive.
+            if let Some(request) = self.in_flight.take() {
+                self.frozen.push_back(request.call.encode("t").unwrap());
+            }
+        }
+        if let Some(request) = request {
+            assert!(self.in_flight.is_none(), "one request in flight");
+            self.note(&request.call);
+            self.in_flight = Some(request);
+        }
+        self.receipts.extend(receipts);
+        self.diagnostics.extend(diagnostics);
+        self.wake = wake;
+        self.quiet = quiet;
+        self.ended = ended;
+        assert!(self.counters().add_up(), "{:?}", self.counters());
+    }
+
+    /// Lets the request in flight meet its fate, in one millisecond.
+    pub(crate) fn resolve(&mut self, fate: Fate) {
+        self.elapsed += Duration::from_millis(1);
+        let Some(Request { call, deadline, .. }) = self.in_flight.take() else { return };
+        let line = call.encode("t").unwrap();
+        let failure = |kind| Input::Answered(Err(Failure::new(kind, "a test's fault")));
+        let input = match fate {
+            Fate::Served => Input::Answered(self.serve(&call, &line)),
+            Fate::Unanswered => {
+                let _ = self.serve(&call, &line);
+                self.elapsed += deadline;
+                failure(FailureKind::Timeout)
+            }
+            Fate::Frozen => {
+                self.frozen.push_back(line);
+                self.elapsed += deadline;
+                failure(FailureKind::Timeout)
+            }
+            Fate::Unreachable => failure(FailureKind::Unreachable),
+            Fate::Broken => failure(FailureKind::Broken),
+        };
+        self.step(input);
+    }
+
+    /// What a frozen server received it applies when it goes on, before
+    /// anything newer.
+    pub(crate) fn thaw(&mut self) {
+        while let Some(line) = self.frozen.pop_front() {
+            self.model.request(self.elapsed, &line);
+        }
+    }
+
+    /// Time passes; timers that fall into it fire, and nothing is answered.
+    pub(crate) fn pass(&mut self, time: Duration) {
+        let until = self.elapsed + time;
+        while let Some(wake) = self.wake.filter(|wake| *wake <= until && self.ended.is_none()) {
+            self.elapsed = self.elapsed.max(wake);
+            self.wake = None;
+            self.step(Input::Timer);
+        }
+        self.elapsed = until;
+    }
+
+    /// Time passes on a healthy server.
+    pub(crate) fn serve_for(&mut self, time: Duration) {
+        let until = self.elapsed + time;
+        while self.ended.is_none() {
+            if self.in_flight.is_some() {
+                self.resolve(Fate::Served);
+            } else if let Some(wake) = self.wake.filter(|wake| *wake <= until) {
+                self.elapsed = self.elapsed.max(wake);
+                self.wake = None;
+                self.step(Input::Timer);
+            } else {
+                break;
+            }
+        }
+        self.elapsed = self.elapsed.max(until);
+    }
+
+    /// Closes on a healthy server and says how it went.
+    pub(crate) fn close(&mut self) -> Ended {
+        self.step(Input::Close { budget: Duration::from_millis(500) });
+        self.serve_for(Duration::from_secs(1));
+        self.ended.expect("a close ends")
+    }
+
+    pub(crate) fn pane(&self) -> Observation {
+        self.model.observe(self.elapsed, PANE).expect("the pane is there")
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        self.machine.counters()
+    }
+
+    /// Somebody else's request.
+    pub(crate) fn foreign(&mut self, method: &str, mut params: Value) {
+        params["pane_id"] = PANE.into();
+        let line = json!({"id": "f", "method": method, "params": params}).to_string() + "\n";
+        self.model.request(self.elapsed, line.as_bytes());
+    }
+
+    pub(crate) fn methods(&self) -> Vec<&str> {
+        self.sent.iter().map(|line| line["method"].as_str().unwrap()).collect()
+    }
+
+    pub(crate) fn sent_to(&self, method: &str) -> impl Iterator<Item = &Value> {
+        self.sent.iter().filter(move |line| line["method"] == method).map(|line| &line["params"])
+    }
+
+    fn serve(
+        &mut self,
+        call: &PaneCall,
+        line: &[u8],
+    ) -> Result<reporter::machine::Answer, Failure> {
+        self.thaw();
+        match self.model.request(self.elapsed, line) {
+            Served::Reply(reply) => call.decode(reply.as_bytes()),
+            other => panic!("a request of ours was answered with {other:?}"),
+        }
+    }
+
+    /// Checks what must hold of every request, and keeps it.
+    fn note(&mut self, call: &PaneCall) {
+        let line: Value = serde_json::from_slice(&call.encode("t").unwrap()).unwrap();
+        let params = &line["params"];
+        if let Some(seq) = params["seq"].as_u64() {
+            let retry = seq == self.last_seq && self.sent.iter().any(|sent| *sent == line);
+            assert!(seq > self.last_seq || retry, "seq {seq} after {}", self.last_seq);
+            self.last_seq = seq;
+        } else {
+            assert_eq!(line["method"], "pane.get", "everything but reads is sequenced");
+        }
+        if line["method"] == "pane.report_metadata" {
+            let tokens = params["tokens"].as_object();
+            assert!(tokens.is_none_or(|tokens| tokens.len() <= 16));
+            if tokens.is_none() {
+                assert_eq!(params["agent"], AGENT);
+                assert!(params["applies_to_source"].as_str().unwrap().starts_with(SOURCE));
+            } else {
+                assert!(params["title"].is_null(), "tokens go alone");
+            }
+        }
+        self.sent.push(line);
+    }
+
+    fn now(&self) -> Now {
+        let micros = EPOCH + u64::try_from(self.elapsed.as_micros()).unwrap();
+        Now::new(self.elapsed, micros.saturating_add_signed(self.clock_off))
+    }
+}
+
+pub(crate) mod events {
+    //! Short names for what agents do.
+
+    use std::collections::BTreeMap;
+
+    use reporter::{AgentEvent, MAIN_AGENT, Prompt, SessionStarted};
+
+    pub(crate) fn started() -> AgentEvent {
+        AgentEvent::AgentStarted { agent_id: MAIN_AGENT.into() }
+    }
+
+    pub(crate) fn settled() -> AgentEvent {
+        AgentEvent::AgentSettled { agent_id: MAIN_AGENT.into() }
+    }
+
+    pub(crate) fn asked(label: &str) -> AgentEvent {
+        AgentEvent::PromptOpened {
+            prompt_id: "p".into(),
+            prompt: Prompt::approval(label),
+            agent_id: Some(MAIN_AGENT.into()),
+        }
+    }
+
+    pub(crate) fn answered() -> AgentEvent {
+        AgentEvent::PromptClosed { prompt_id: "p".into() }
+    }
+
+    pub(crate) fn title(title: &str) -> AgentEvent {
+        AgentEvent::TitleChanged { title: Some(title.into()), agent_id: MAIN_AGENT.into() }
+    }
+
+    pub(crate) fn token(key: &str, text: Option<&str>) -> AgentEvent {
+        let tokens = BTreeMap::from([(key.to_owned(), text.map(str::to_owned))]);
+        AgentEvent::TokensChanged { tokens }
+    }
+
+    pub(crate) fn session(id: &str) -> AgentEvent {
+        AgentEvent::SessionStarted(SessionStarted::new(id))
+    }
+}
