@@ -1,2 +1,19 @@
-//! placeholder
-fn main() {}
+//! The sidecar: reports an agent's state to its Herdr pane from event lines.
+
+mod cli;
+mod commands;
+mod exit;
+mod input;
+mod log;
+mod output;
+mod place;
+mod settings;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    cli::Cli::parse().run().into()
+}

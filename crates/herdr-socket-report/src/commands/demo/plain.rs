@@ -1,0 +1,68 @@
+//! The demo as plain lines.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use reporter::Reporter;
+
+use super::script::steps;
+use super::stage::Stage;
+use super::view::View;
+use crate::exit::Exit;
+use crate::input::signals::Signals;
+
+/// Nobody watches lines appear, so it goes faster than for a person.
+const FASTER: u32 = 4;
+/// How long a report may take to arrive.
+const DELIVERY: Duration = Duration::from_secs(1);
+
+/// Plays the session; each event, and what the pane shows once it has changed.
+pub(crate) fn play(stage: &Stage, reporter: &Reporter, signals: &Signals) {
+    line(&format!("A session on {}; after > what the host says, below what the pane shows", stage.place()));
+    let began = Instant::now();
+    let mut shown = View::default();
+    for step in steps() {
+        if signals.came_within(step.after / FASTER) {
+            return;
+        }
+        let _ = reporter.record(step.event);
+        let time = began.elapsed() * FASTER;
+        line(&format!("{:>5.1}s > {}", time.as_secs_f32(), step.told));
+        // The pane is looked at only after it was told, so the lines are the
+        // same however slow the machine is.
+        reporter.flush(DELIVERY);
+        if let Ok(view) = stage.look()
+            && view != shown
+        {
+            line(&format!("         {}", view.sentence()));
+            shown = view;
+        }
+    }
+}
+
+/// Looks at the pane once more: nothing may remain.
+pub(crate) fn end(stage: &Stage) -> Exit {
+    match stage.look() {
+        Ok(view) if view.is_blank() => {
+            line("The pane is as it was before: no agent, title or token of the demo remains.");
+            Exit::Fine
+        }
+        Ok(view) if stage.is_live() => {
+            line(&format!("The pane shows: {}", view.sentence()));
+            Exit::Fine
+        }
+        Ok(view) => {
+            line(&format!("Something remains on the pane: {}", view.sentence()));
+            Exit::Refused
+        }
+        Err(error) => {
+            line(&format!("The pane cannot be seen any more: {error}"));
+            Exit::Unreachable
+        }
+    }
+}
+
+/// A reader that went away has seen enough; the session is ended all the same.
+fn line(text: &str) {
+    let _ = writeln!(io::stdout().lock(), "{text}");
+}

@@ -1,0 +1,107 @@
+//! Where the demo plays: a pane, who reports to it, and who looks at it.
+
+use std::time::Duration;
+
+use fake_herdr::FakeHerdr;
+use herdr_proto::{PaneGet, PaneId};
+use reporter::{Config, ReasonLabel, Reporter};
+use socket_transport::{Client, Endpoint, Error, Options};
+use tokio::runtime::Runtime;
+
+use super::view::View;
+use crate::exit::Exit;
+use crate::place::{PaneFlags, Place};
+use crate::settings::flags::SettingFlags;
+use crate::settings::{Sources, load};
+
+/// The agent that the demo plays.
+const AGENT: &str = "demo";
+/// What it is called in the sidebar.
+const NAME: &str = "Demo agent";
+/// How long a look at the pane may take.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A pane to play on.
+pub(crate) struct Stage {
+    endpoint: Endpoint,
+    config: Config,
+    client: Client,
+    runtime: Runtime,
+    /// Whose pane it is, unless it is a real one. Ends with the stage.
+    fake: Option<FakeHerdr>,
+}
+
+impl Stage {
+    /// The pane of the environment if `live`, one of a built-in Herdr
+    /// otherwise.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, and how to exit.
+    pub(crate) fn set(live: bool, pane: &PaneFlags) -> Result<Self, (Exit, String)> {
+        let built_in = |error: &dyn std::fmt::Display| {
+            (Exit::Usage, format!("the built-in Herdr does not start: {error}"))
+        };
+        let (fake, endpoint, mut config) = if live {
+            let (endpoint, config) = live_pane(pane)?;
+            (None, endpoint, config)
+        } else {
+            let fake = FakeHerdr::start().map_err(|error| built_in(&error))?;
+            let pane = PaneId::parse(fake.pane_id()).map_err(|error| built_in(&error))?;
+            let endpoint = Endpoint::new(fake.socket_path(), pane);
+            (Some(fake), endpoint, Config::default())
+        };
+        config.display_name = Some(NAME.to_owned());
+        // So that one sees the tools come and go.
+        config.reason_label = ReasonLabel::All;
+        let options =
+            Options::default().deadline(LOOK).allow_foreign_socket(config.allow_foreign_socket);
+        let client = Client::new(endpoint.socket(), options);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| built_in(&error))?;
+        let stage = Self { endpoint, config, client, runtime, fake };
+        // A pane that cannot be seen is not worth playing on.
+        stage.look().map_err(|error| (Exit::Unreachable, error.to_string()))?;
+        Ok(stage)
+    }
+
+    /// Who reports to the pane.
+    pub(crate) fn reporter(&self) -> Reporter {
+        let builder = Reporter::builder(AGENT).config(self.config.clone());
+        builder.endpoint(self.endpoint.clone()).start()
+    }
+
+    /// What the pane shows now.
+    pub(crate) fn look(&self) -> Result<View, Error> {
+        let pane = PaneGet::new(self.endpoint.pane().clone());
+        let reply = self.runtime.block_on(self.client.call(&pane))?;
+        Ok(View::of(&reply.pane))
+    }
+
+    /// Whether the pane is a real one.
+    pub(crate) fn is_live(&self) -> bool {
+        self.fake.is_none()
+    }
+
+    /// Where it is, for people.
+    pub(crate) fn place(&self) -> String {
+        let whose = if self.is_live() { "your Herdr" } else { "a built-in Herdr" };
+        format!("pane {} of {whose}", self.endpoint.pane())
+    }
+}
+
+fn live_pane(pane: &PaneFlags) -> Result<(Endpoint, Config), (Exit, String)> {
+    let usage = |why: String| (Exit::Usage, why);
+    let loaded = load(Sources::of_process(SettingFlags::default()));
+    let settings = loaded.map_err(|problems| usage(problems.to_string()))?.settings;
+    if !settings.config.enabled {
+        return Err(usage("reporting is switched off (enabled = false)".to_owned()));
+    }
+    match pane.find(|name| std::env::var_os(name)).map_err(usage)? {
+        Place::Pane(endpoint) => Ok((endpoint, settings.config)),
+        Place::Broken(why) => Err(usage(why)),
+        Place::Outside(absence) => {
+            Err(usage(format!("--live plays on a pane of Herdr, and this is none: {absence}")))
+        }
+    }
+}

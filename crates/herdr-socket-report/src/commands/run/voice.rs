@@ -1,0 +1,147 @@
+//! What `run` says: sentences on stderr, output lines on stdout. Neither ever
+//! holds the reading of the input up.
+
+use std::io;
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use herdr_proto::strip_controls;
+use reporter::{Diagnostic, DiagnosticKind, Feed, Receipt};
+
+use crate::exit::Exit;
+use crate::output::{Lines, NAME, Outlet, Record};
+
+/// How long the end waits for somebody to read what was said.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Says things. Clones say them in the same place.
+#[derive(Clone)]
+pub(crate) struct Voice {
+    errors: Lines,
+    output: Lines,
+    receipts: bool,
+    raised: Arc<Mutex<Vec<DiagnosticKind>>>,
+    outlets: Arc<Mutex<Option<(Outlet, Outlet)>>>,
+}
+
+impl Voice {
+    /// Begins to speak on stdout and stderr; with `receipts`, everything is
+    /// told on stdout too.
+    pub(crate) fn start(receipts: bool) -> Self {
+        let errors = Outlet::start("stderr", io::stderr());
+        let output = Outlet::start("stdout", io::stdout());
+        Self {
+            errors: errors.lines(),
+            output: output.lines(),
+            receipts,
+            raised: Arc::default(),
+            outlets: Arc::new(Mutex::new(Some((errors, output)))),
+        }
+    }
+
+    /// Where the log goes.
+    pub(crate) fn errors(&self) -> Lines {
+        self.errors.clone()
+    }
+
+    /// One sentence on stderr.
+    pub(crate) fn say(&self, what: &str) {
+        self.errors.put(&format!("{NAME}{}", strip_controls(what)));
+    }
+
+    /// A diagnostic on stderr, and on stdout if everything is told there.
+    pub(crate) fn diagnose(&self, diagnostic: &str, detail: &str) {
+        self.say(&format!("{diagnostic}: {detail}"));
+        if self.receipts {
+            self.output.put(&Record::Diagnostic { diagnostic, detail }.line());
+        }
+    }
+
+    /// A line that is no event, or one of which something was left out.
+    pub(crate) fn bad_line(&self, line: u64, why: &str) {
+        let detail = format!("line {line}: {why}");
+        self.say(&detail);
+        if self.receipts {
+            self.output.put(&Record::Diagnostic { diagnostic: "bad_line", detail: &detail }.line());
+        }
+    }
+
+    /// The answer to a flush.
+    pub(crate) fn answer(&self, id: Option<&str>, refusal: Option<&'static str>) {
+        let record = Record::Flushed { flushed: id, ok: refusal.is_none(), reason: refusal };
+        self.output.put(&record.line());
+    }
+
+    /// Passes on what the reporter says, until it has ended. What comes back
+    /// hangs up when everything is passed on.
+    pub(crate) fn follow(
+        &self,
+        diagnostics: Feed<Diagnostic>,
+        receipts: Feed<Receipt>,
+    ) -> Receiver<()> {
+        let (following, followers) = mpsc::channel();
+        if self.receipts {
+            let (voice, following) = (self.clone(), following.clone());
+            thread::spawn(move || {
+                while let Some(receipt) = receipts.recv() {
+                    voice.output.put(&line(&receipt));
+                }
+                drop(following);
+            });
+        }
+        let voice = self.clone();
+        thread::spawn(move || {
+            while let Some(diagnostic) = diagnostics.recv() {
+                voice.raise(&diagnostic);
+            }
+            drop(following);
+        });
+        followers
+    }
+
+    /// Waits until everything is passed on, at most `within`: a reporter that
+    /// hangs must not hang the program.
+    pub(crate) fn hear_out(&self, followers: &Receiver<()>, within: Duration) {
+        let _ = followers.recv_timeout(within);
+    }
+
+    /// Whether one of these was raised.
+    pub(crate) fn raised(&self, kinds: &[DiagnosticKind]) -> bool {
+        let raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        raised.iter().any(|kind| kinds.contains(kind))
+    }
+
+    /// Says the last words and ends with `exit`.
+    pub(crate) fn finish(self, exit: Exit) -> Exit {
+        let outlets = self.outlets.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((errors, output)) = outlets {
+            let unread = output.finish(LAST_WORDS);
+            if unread > 0 {
+                self.say(&format!("{unread} output lines were dropped: nobody read them"));
+            }
+            errors.finish(LAST_WORDS);
+        }
+        exit
+    }
+
+    fn raise(&self, diagnostic: &Diagnostic) {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).push(diagnostic.kind);
+        // What does not fit is named by its line already.
+        if diagnostic.kind != DiagnosticKind::Limit {
+            self.diagnose(diagnostic.kind.as_str(), &diagnostic.detail);
+        }
+    }
+}
+
+fn line(receipt: &Receipt) -> String {
+    Record::Receipt {
+        receipt: receipt.outcome.as_str(),
+        of: receipt.of.as_str(),
+        seq: receipt.seq.map(herdr_proto::Seq::get),
+        reason: receipt.reason.as_ref().map(reporter::Reason::as_str),
+        remedy: receipt.reason.as_ref().map(reporter::Reason::remedy),
+    }
+    .line()
+}

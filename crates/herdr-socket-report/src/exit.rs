@@ -1,0 +1,27 @@
+//! How a command ends.
+
+use std::process::ExitCode;
+
+/// How a command ends, by what a caller would do about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// As asked, or quietly without effect outside Herdr.
+    Fine,
+    /// The command line, the environment or a file is wrong.
+    Usage,
+    /// No server to be reached; only with `--strict`.
+    Unreachable,
+    /// The server refused; only with `--strict`.
+    Refused,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Fine => 0,
+            Exit::Usage => 2,
+            Exit::Unreachable => 3,
+            Exit::Refused => 4,
+        })
+    }
+}

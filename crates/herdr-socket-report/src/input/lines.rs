@@ -1,0 +1,168 @@
+//! From bytes to numbered event lines.
+
+use std::time::Duration;
+
+use bytes::BytesMut;
+use reporter::{AgentEvent, EventLine};
+use tokio_util::codec::{AnyDelimiterCodec, Decoder};
+
+/// Longest event line, in bytes. A longer one is skipped without being held.
+pub(crate) const LINE_MAX: usize = 1024 * 1024;
+
+/// What a line turned out to be. Blank lines are nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// Something happened.
+    Event {
+        /// The line's number, from 1.
+        line: u64,
+        /// What happened.
+        event: AgentEvent,
+    },
+    /// The host wants to know when everything before it is delivered.
+    Flush {
+        /// What the answer carries.
+        id: Option<String>,
+        /// How long it waits.
+        timeout: Duration,
+    },
+    /// It is no event.
+    Bad {
+        /// The line's number, from 1.
+        line: u64,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Divides bytes into lines and reads them.
+pub(crate) struct LineReader {
+    codec: AnyDelimiterCodec,
+    buffer: BytesMut,
+    line: u64,
+}
+
+impl LineReader {
+    pub(crate) fn new() -> Self {
+        let codec =
+            AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), b"\n".to_vec(), LINE_MAX);
+        Self { codec, buffer: BytesMut::new(), line: 0 }
+    }
+
+    /// Takes bytes; what they complete is added to `items`.
+    pub(crate) fn push(&mut self, bytes: &[u8], items: &mut Vec<Item>) {
+        self.buffer.extend_from_slice(bytes);
+        loop {
+            let line = self.codec.decode(&mut self.buffer);
+            if !self.take(line, items) {
+                return;
+            }
+        }
+    }
+
+    /// Nothing follows; a last line without a newline counts.
+    pub(crate) fn finish(&mut self, items: &mut Vec<Item>) {
+        loop {
+            let line = self.codec.decode_eof(&mut self.buffer);
+            if !self.take(line, items) {
+                return;
+            }
+        }
+    }
+
+    fn take<E>(&mut self, line: Result<Option<bytes::Bytes>, E>, items: &mut Vec<Item>) -> bool {
+        let bytes = match line {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return false,
+            Err(_) => {
+                self.line += 1;
+                let why = format!("longer than {LINE_MAX} bytes; skipped");
+                items.push(Item::Bad { line: self.line, why });
+                return true;
+            }
+        };
+        self.line += 1;
+        items.extend(match EventLine::parse(&bytes) {
+            Ok(Some(EventLine::Event(event))) => Some(Item::Event { line: self.line, event }),
+            Ok(Some(EventLine::Flush { id, timeout })) => Some(Item::Flush { id, timeout }),
+            // Lines of a later version of the language.
+            Ok(Some(_) | None) => None,
+            Err(error) => Some(Item::Bad { line: self.line, why: error.to_string() }),
+        });
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(chunks: &[&[u8]]) -> Vec<Item> {
+        let mut reader = LineReader::new();
+        let mut items = Vec::new();
+        for chunk in chunks {
+            reader.push(chunk, &mut items);
+        }
+        reader.finish(&mut items);
+        items
+    }
+
+    fn started(line: u64) -> Item {
+        Item::Event { line, event: AgentEvent::AgentStarted { agent_id: "main".into() } }
+    }
+
+    const START: &[u8] = b"{\"event\": \"agent_started\"}\n";
+
+    #[test]
+    fn however_the_bytes_come_the_lines_are_the_same() {
+        let text = [START, b"\r\n \n", START, b"{\"event\": \"flush\", \"id\": \"f\"}"].concat();
+        let flush = Item::Flush { id: Some("f".into()), timeout: Duration::from_secs(5) };
+        let expected = [started(1), started(4), flush];
+        assert_eq!(read(&[&text]), expected);
+        let bytes: Vec<&[u8]> = text.chunks(1).collect();
+        assert_eq!(read(&bytes), expected);
+    }
+
+    #[test]
+    fn bad_lines_are_numbered_and_the_rest_works() {
+        let items = read(&[b"\n{no\n{\"event\": \"nonsense\"}\n", START]);
+        let [Item::Bad { line: 2, why: first }, Item::Bad { line: 3, why: second }, good] =
+            &items[..]
+        else {
+            panic!("{items:?}");
+        };
+        assert!(first.starts_with("no JSON"), "{first}");
+        assert_eq!(second, "unknown event `nonsense`");
+        assert_eq!(*good, started(4));
+    }
+
+    #[test]
+    fn a_long_line_is_skipped_without_being_held() {
+        let mut reader = LineReader::new();
+        let mut items = Vec::new();
+        for _ in 0..200 {
+            reader.push(&[b'x'; 64 * 1024], &mut items);
+            assert!(reader.buffer.len() <= LINE_MAX + 64 * 1024);
+        }
+        reader.push(b"\n", &mut items);
+        reader.push(START, &mut items);
+        reader.finish(&mut items);
+        assert_eq!(items.len(), 2, "named once");
+        assert!(matches!(&items[0], Item::Bad { line: 1, why } if why.contains("1048576")));
+        assert_eq!(items[1], started(2));
+    }
+
+    #[test]
+    fn a_line_of_exactly_the_limit_is_read() {
+        let mut line = br#"{"event": "agent_started"}"#.to_vec();
+        line.resize(LINE_MAX, b' ');
+        assert_eq!(read(&[&line, b"\n"]), [started(1)]);
+        line.push(b' ');
+        assert!(matches!(read(&[&line, b"\n"])[..], [Item::Bad { line: 1, .. }]));
+    }
+
+    #[test]
+    fn invalid_utf8_is_named() {
+        assert!(matches!(read(&[b"{\"event\": \"\xff\"}\n"])[..], [Item::Bad { line: 1, .. }]));
+    }
+}

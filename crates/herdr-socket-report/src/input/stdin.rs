@@ -1,0 +1,132 @@
+//! Stdin, in batches: everything that is ready, once for each wake-up.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::stdio::stdin;
+use rustix::termios::isatty;
+
+use super::signals::Signals;
+use super::{Host, Item, LineReader};
+
+/// Why no more events come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The input was closed.
+    Input,
+    /// A signal asked for it.
+    Signal,
+    /// The host process ended.
+    Host,
+}
+
+/// Reads stdin until something ends it.
+pub(crate) struct Stdin {
+    lines: LineReader,
+    chunk: Vec<u8>,
+    signals: Signals,
+    host: Option<Host>,
+}
+
+/// A batch is handed on when it has this many items,
+const BATCH_ITEMS: usize = 4096;
+/// or when it has been gathered for this long.
+const BATCH_TIME: Duration = Duration::from_millis(20);
+/// As much as a pipe holds on Linux.
+const CHUNK: usize = 64 * 1024;
+
+impl Stdin {
+    /// Reads until the end of the input, a signal, or the end of `host`.
+    pub(crate) fn new(signals: Signals, host: Option<Host>) -> Self {
+        Self { lines: LineReader::new(), chunk: vec![0; CHUNK], signals, host }
+    }
+
+    /// Waits for input and takes all that is ready. The items count also when
+    /// an end comes with them.
+    pub(crate) fn next(&mut self) -> (Vec<Item>, Option<End>) {
+        let mut items = Vec::new();
+        let mut ready = self.wait(None);
+        let began = Instant::now();
+        loop {
+            match ready {
+                Ready::End(end) => return (items, Some(end)),
+                Ready::Input => {
+                    if !self.read(&mut items) {
+                        self.lines.finish(&mut items);
+                        return (items, Some(End::Input));
+                    }
+                }
+                Ready::Nothing => return (items, None),
+            }
+            if items.len() >= BATCH_ITEMS || began.elapsed() >= BATCH_TIME {
+                return (items, None);
+            }
+            ready = self.wait(Some(Duration::ZERO));
+        }
+    }
+
+    /// Reads once; false at the end of the input.
+    fn read(&mut self, items: &mut Vec<Item>) -> bool {
+        match rustix::io::read(stdin(), &mut self.chunk) {
+            Ok(0) => false,
+            Ok(count) => {
+                self.lines.push(&self.chunk[..count], items);
+                true
+            }
+            Err(Errno::INTR | Errno::AGAIN) => true,
+            Err(error) => {
+                tracing::warn!(%error, "stdin cannot be read");
+                false
+            }
+        }
+    }
+
+    fn wait(&self, limit: Option<Duration>) -> Ready {
+        let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+        let input = stdin();
+        let mut fds: Vec<PollFd<'_>> = [Some(self.signals.as_fd()), self.host_fd(), Some(input)]
+            .into_iter()
+            .flatten()
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
+        match poll(&mut fds, limit.as_ref()) {
+            Err(Errno::INTR) => return self.wait(limit.and_then(|limit| limit.try_into().ok())),
+            Err(error) => {
+                tracing::warn!(%error, "stdin cannot be waited for");
+                return Ready::End(End::Input);
+            }
+            Ok(_) => {}
+        }
+        let woken = |place: usize| fds.get(place).is_some_and(|fd| !fd.revents().is_empty());
+        if woken(0) {
+            Ready::End(End::Signal)
+        } else if self.host.is_some() && woken(1) {
+            Ready::End(End::Host)
+        } else if woken(fds.len() - 1) {
+            Ready::Input
+        } else {
+            Ready::Nothing
+        }
+    }
+
+    fn host_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.host.as_ref().map(AsFd::as_fd)
+    }
+}
+
+enum Ready {
+    Input,
+    Nothing,
+    End(End),
+}
+
+/// Moves to a process group of our own when a host feeds us, so that the
+/// terminal's Ctrl-C and Ctrl-Z reach the host alone. We end when it does.
+pub(crate) fn leave_the_hosts_group() {
+    if !isatty(stdin()) {
+        // A session leader cannot move, and need not.
+        let _ = rustix::process::setpgid(None, None);
+    }
+}

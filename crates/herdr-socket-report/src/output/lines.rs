@@ -1,0 +1,187 @@
+//! Lines that leave the process without ever holding it up.
+//!
+//! A host may leave our stdout or stderr unread, and a full pipe would block
+//! whoever writes to it. So a thread of its own writes, and what nobody reads
+//! is kept up to a bound and then dropped.
+
+use std::io::Write;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Most bytes that wait for a reader.
+const WAITING_MAX: usize = 4 * 1024 * 1024;
+
+/// Where lines are put. Clones put them in the same place.
+#[derive(Clone)]
+pub(crate) struct Lines(Arc<Shared>);
+
+/// The owner of a place for lines.
+pub(crate) struct Outlet {
+    lines: Lines,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Vec<u8>,
+    /// The thread has taken bytes and not yet written them.
+    writing: bool,
+    /// The reader went away; nothing will be read any more.
+    gone: bool,
+    dropped: u64,
+}
+
+impl Outlet {
+    /// Starts the thread that writes to `out`.
+    pub(crate) fn start(name: &str, out: impl Write + Send + 'static) -> Self {
+        let shared = Shared { state: Mutex::default(), changed: Condvar::new() };
+        let lines = Lines(Arc::new(shared));
+        let writer = lines.clone();
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(move || writer.write(out));
+        // Without a thread nothing can be said, and reporting goes on.
+        lines.lock().gone = thread.is_err();
+        Self { lines }
+    }
+
+    /// Something to put lines with.
+    pub(crate) fn lines(&self) -> Lines {
+        self.lines.clone()
+    }
+
+    /// Waits until everything is written, at most `within`; how many lines
+    /// nobody read.
+    pub(crate) fn finish(self, within: Duration) -> u64 {
+        let end = Instant::now() + within;
+        let mut state = self.lines.lock();
+        while !state.gone && (state.writing || !state.waiting.is_empty()) {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            let woken = self.lines.0.changed.wait_timeout(state, left);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.dropped
+    }
+}
+
+impl Lines {
+    /// Puts one line, without its newline. Never blocks.
+    pub(crate) fn put(&self, line: &str) {
+        let mut state = self.lock();
+        if state.gone {
+            return;
+        }
+        if state.waiting.len() + line.len() >= WAITING_MAX {
+            state.dropped += 1;
+            return;
+        }
+        state.waiting.extend_from_slice(line.as_bytes());
+        state.waiting.push(b'\n');
+        drop(state);
+        self.0.changed.notify_all();
+    }
+
+    fn write(&self, mut out: impl Write) {
+        loop {
+            let mut state = self.lock();
+            while state.waiting.is_empty() {
+                state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            let bytes = std::mem::take(&mut state.waiting);
+            state.writing = true;
+            drop(state);
+            let written = out.write_all(&bytes).and_then(|()| out.flush());
+            let mut state = self.lock();
+            state.writing = false;
+            state.gone = written.is_err();
+            let gone = state.gone;
+            drop(state);
+            self.0.changed.notify_all();
+            if gone {
+                return;
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::mpsc;
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    struct Sent(mpsc::Sender<Vec<u8>>);
+
+    impl Write for Sent {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let sent = self.0.send(bytes.to_vec());
+            sent.map(|()| bytes.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Blocks in `write` until the other end goes.
+    struct Stuck(mpsc::Receiver<()>);
+
+    impl Write for Stuck {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            let _ = self.0.recv();
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_arrive_in_order_before_the_end() {
+        let (sender, receiver) = mpsc::channel();
+        let outlet = Outlet::start("test", Sent(sender));
+        for number in 0..1000 {
+            outlet.lines().put(&number.to_string());
+        }
+        assert_eq!(outlet.finish(PATIENCE), 0);
+        let text: Vec<u8> = receiver.try_iter().flatten().collect();
+        let expected: String = (0..1000).map(|number| format!("{number}\n")).collect();
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_reader_that_does_not_read_holds_nobody_up_and_memory_is_bounded() {
+        let (hold, stuck) = mpsc::channel();
+        let outlet = Outlet::start("test", Stuck(stuck));
+        let line = "x".repeat(64 * 1024);
+        for _ in 0..1000 {
+            outlet.lines().put(&line);
+        }
+        assert!(outlet.lines.lock().waiting.len() <= WAITING_MAX);
+        assert!(outlet.finish(Duration::from_millis(1)) > 800);
+        drop(hold);
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_no_error() {
+        let (sender, receiver) = mpsc::channel();
+        drop(receiver);
+        let outlet = Outlet::start("test", Sent(sender));
+        outlet.lines().put("first");
+        assert_eq!(outlet.finish(PATIENCE), 0);
+    }
+}

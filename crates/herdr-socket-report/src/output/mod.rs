@@ -1,0 +1,33 @@
+//! Everything that leaves the process by stdout and stderr.
+
+mod lines;
+mod record;
+
+use std::io::{self, Write};
+
+use herdr_proto::strip_controls;
+
+pub(crate) use lines::{Lines, Outlet};
+pub(crate) use record::Record;
+
+use crate::exit::Exit;
+
+/// What every line on stderr begins with; a host's own stderr is often the
+/// same one.
+pub(crate) const NAME: &str = "herdr-socket-report: ";
+
+/// Says one thing on stderr. A stderr that is gone is no reason to stop.
+pub(crate) fn say(what: &str) {
+    let _ = writeln!(io::stderr().lock(), "{NAME}{}", strip_controls(what));
+}
+
+/// Prints a text. A reader that went away has read enough.
+pub(crate) fn print(text: &[u8], mut out: impl Write) -> Exit {
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            say(&format!("cannot write: {error}"));
+            Exit::Usage
+        }
+        _ => Exit::Fine,
+    }
+}

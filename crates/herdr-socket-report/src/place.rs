@@ -1,0 +1,108 @@
+//! Which pane to report for: flags before the environment.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use herdr_proto::PaneId;
+use socket_transport::env::{HERDR_PANE_ID, HERDR_SOCKET_PATH};
+use socket_transport::{Absence, Discovery, Endpoint, find_socket};
+
+/// The flags that name a pane
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct PaneFlags {
+    /// The socket of the pane's server, instead of HERDR_SOCKET_PATH
+    ///
+    /// Outside Herdr --pane is needed too.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// The id of the pane, for example w1:p1, instead of HERDR_PANE_ID
+    ///
+    /// Outside Herdr --socket is needed too.
+    #[arg(long, value_name = "ID")]
+    pane: Option<PaneId>,
+}
+
+/// Where to report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Nowhere: this is no pane of Herdr.
+    Outside(Absence),
+    /// Nowhere: the environment cannot be meant as it stands.
+    Broken(String),
+    /// In this pane.
+    Pane(Endpoint),
+}
+
+impl PaneFlags {
+    /// Finds the pane. `lookup` gives the environment.
+    ///
+    /// # Errors
+    ///
+    /// A sentence about flags that cannot be used.
+    pub(crate) fn find(&self, lookup: impl Fn(&str) -> Option<OsString>) -> Result<Place, String> {
+        let socket = self.socket.as_deref().map(|path| find_socket(Some(path), |_| None));
+        let socket = socket.transpose().map_err(|wrong| wrong.to_string())?;
+        if let (Some(socket), Some(pane)) = (&socket, &self.pane) {
+            return Ok(Place::Pane(Endpoint::new(socket, pane.clone())));
+        }
+        let found = Endpoint::from_env(|name| match name {
+            HERDR_SOCKET_PATH if socket.is_some() => socket.clone().map(OsString::from),
+            HERDR_PANE_ID if self.pane.is_some() => self.pane.clone().map(|id| id.as_str().into()),
+            _ => lookup(name),
+        });
+        match (found, &socket, &self.pane) {
+            (Discovery::Found(endpoint), ..) => Ok(Place::Pane(endpoint)),
+            (Discovery::Misconfigured(wrong), ..) => Ok(Place::Broken(wrong.to_string())),
+            (Discovery::NotInHerdr(absence), Some(_), None) => Err(half("socket", "pane", absence)),
+            (Discovery::NotInHerdr(absence), None, Some(_)) => Err(half("pane", "socket", absence)),
+            (Discovery::NotInHerdr(absence), ..) => Ok(Place::Outside(absence)),
+            _ => Ok(Place::Broken("this environment is not understood".to_owned())),
+        }
+    }
+}
+
+fn half(given: &str, missing: &str, absence: Absence) -> String {
+    format!("--{given} alone names no pane, add --{missing}: {absence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(socket: Option<&str>, pane: Option<&str>, env: &[(&str, &str)]) -> Result<Place, String> {
+        let pane = pane.map(|id| PaneId::parse(id).unwrap());
+        PaneFlags { socket: socket.map(Into::into), pane }
+            .find(|name| env.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()))
+    }
+
+    fn at(socket: &str, pane: &str) -> Result<Place, String> {
+        Ok(Place::Pane(Endpoint::new(socket, PaneId::parse(pane).unwrap())))
+    }
+
+    const INSIDE: [(&str, &str); 3] =
+        [("HERDR_ENV", "1"), ("HERDR_SOCKET_PATH", "/s"), ("HERDR_PANE_ID", "w1:p1")];
+
+    #[test]
+    fn flags_come_before_the_environment() {
+        assert_eq!(find(None, None, &INSIDE), at("/s", "w1:p1"));
+        assert_eq!(find(Some("/t"), None, &INSIDE), at("/t", "w1:p1"));
+        assert_eq!(find(None, Some("w2:p3"), &INSIDE), at("/s", "w2:p3"));
+        assert_eq!(find(Some("/t"), Some("w2:p3"), &[]), at("/t", "w2:p3"));
+    }
+
+    #[test]
+    fn outside_one_flag_alone_is_no_pane() {
+        assert_eq!(find(None, None, &[]), Ok(Place::Outside(Absence::NoHerdr)));
+        let error = find(Some("/t"), None, &[]).unwrap_err();
+        assert!(error.contains("--socket alone names no pane, add --pane"), "{error}");
+        let error = find(None, Some("w1:p1"), &[("HERDR_ENV", "0")]).unwrap_err();
+        assert!(error.contains("--pane alone names no pane, add --socket"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_environment_is_named() {
+        let env = [("HERDR_ENV", "1"), ("HERDR_SOCKET_PATH", ""), ("HERDR_PANE_ID", "w1:p1")];
+        let Ok(Place::Broken(why)) = find(None, None, &env) else { panic!("it is broken") };
+        assert!(why.contains("HERDR_SOCKET_PATH is set but empty"), "{why}");
+    }
+}

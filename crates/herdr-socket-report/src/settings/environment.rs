@@ -1,0 +1,53 @@
+//! Settings out of `HERDR_REPORT_*`.
+
+use std::ffi::OsString;
+
+use super::Assignment;
+use super::origin::Origin;
+use super::problem::Problems;
+use super::table::{SETTINGS, Scope, VARIABLE_PREFIX};
+use crate::text::{nearest, shown};
+
+/// Names with our prefix that are no settings.
+const OTHERS: [&str; 2] = ["HERDR_REPORT_LOG", "HERDR_REPORT_SOCKET"];
+
+/// Reads the settings' variables out of an environment.
+pub(crate) fn read(
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+    problems: &mut Problems,
+) -> Vec<Assignment> {
+    let mut variables: Vec<_> = variables
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        .filter(|(name, _)| name.starts_with(VARIABLE_PREFIX) && !OTHERS.contains(&name.as_str()))
+        .collect();
+    variables.sort();
+    let settings = || SETTINGS.iter().filter(|setting| setting.scope != Scope::PersonsFile);
+    let mut assignments = Vec::new();
+    for (name, value) in variables {
+        let Some(setting) = settings().find(|setting| setting.variable() == name) else {
+            let rest = &name[VARIABLE_PREFIX.len()..];
+            let near = nearest(rest, settings().map(|setting| setting.key));
+            let near = near.and_then(super::table::setting).map(|setting| setting.variable());
+            let hint = near.map_or_else(
+                || "see `herdr-socket-report config show`".to_owned(),
+                |near| format!("did you mean {near}?"),
+            );
+            problems.add(shown(&name), format_args!("is no setting; {hint}"));
+            continue;
+        };
+        let Some(value) = value.to_str() else {
+            problems.add(name, "is no valid text");
+            continue;
+        };
+        match setting.kind.read_text(value) {
+            Ok(values) => assignments.extend(values.into_iter().map(|value| Assignment {
+                setting,
+                value,
+                origin: Origin::variable(setting),
+            })),
+            Err(unfit) => problems.add(name, format_args!("{} {}", unfit.found, unfit.why)),
+        }
+    }
+    assignments
+}

@@ -1,0 +1,114 @@
+//! A flag for each setting, made from the table.
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+
+use super::Assignment;
+use super::kind::Kind;
+use super::origin::Origin;
+use super::table::{SETTINGS, Scope, Setting};
+use super::value::Value;
+
+/// What the flags set.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SettingFlags(pub(crate) Vec<Assignment>);
+
+const HEADING: &str = "Settings (weakest first: default, your file, project file, HERDR_REPORT_*, flag)";
+
+fn settings() -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().filter(|setting| setting.scope != Scope::PersonsFile)
+}
+
+impl Args for SettingFlags {
+    fn augment_args(command: Command) -> Command {
+        command.args(settings().map(arg))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        Ok(Self(settings().flat_map(|setting| given(setting, matches)).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn arg(setting: &'static Setting) -> Arg {
+    let mut help = setting.help.to_owned();
+    if !setting.default.is_empty() {
+        help = format!("{help} [default: {}]", setting.default);
+    }
+    let arg = Arg::new(setting.key)
+        .long(setting.flag())
+        .value_name(setting.kind.placeholder())
+        .help(help)
+        .help_heading(HEADING)
+        .value_parser(Parser(setting));
+    match setting.kind {
+        Kind::Switch => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
+        // One path a flag reads better in the singular.
+        Kind::List if setting.key == "loaded_reporters" => {
+            arg.action(ArgAction::Append).visible_alias("loaded-reporter")
+        }
+        kind if kind.is_many() => arg.action(ArgAction::Append),
+        _ => arg,
+    }
+}
+
+fn given(setting: &'static Setting, matches: &ArgMatches) -> Vec<Assignment> {
+    let values = matches.get_many::<Vec<Value>>(setting.key).into_iter().flatten().flatten();
+    let values: Vec<Value> = match setting.kind {
+        Kind::List => {
+            let mut lists = values.peekable();
+            if lists.peek().is_none() {
+                return Vec::new();
+            }
+            vec![Value::List(lists.flat_map(|list| list.list().to_vec()).collect())]
+        }
+        _ => values.cloned().collect(),
+    };
+    let origin = || Origin::flag(setting);
+    values.into_iter().map(|value| Assignment { setting, value, origin: origin() }).collect()
+}
+
+/// Reads a flag's value as the table says.
+#[derive(Clone)]
+struct Parser(&'static Setting);
+
+impl TypedValueParser for Parser {
+    type Value = Vec<Value>;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        _: Option<&Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Self::Value, Error> {
+        let Some(text) = value.to_str() else {
+            return Err(Error::new(ErrorKind::InvalidUtf8).with_cmd(command));
+        };
+        self.0.kind.read_text(text).map_err(|unfit| {
+            let what = format!("--{}: {} {}", self.0.flag(), unfit.found, unfit.why);
+            let mut error = Error::raw(ErrorKind::ValueValidation, format!("{what}\n"));
+            error.insert(ContextKind::Usage, ContextValue::None);
+            error.with_cmd(command)
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let words: &[&str] = match self.0.kind {
+            Kind::Switch => &["true", "false"],
+            Kind::Choice { words, .. } => words,
+            _ => return None,
+        };
+        Some(Box::new(words.iter().map(|word| PossibleValue::new(*word))))
+    }
+}

@@ -1,0 +1,57 @@
+//! Words for people: lists of alternatives, values in messages, near keys.
+
+use herdr_proto::strip_controls;
+
+/// Longest part of a foreign value that a message repeats, in characters.
+const SHOWN: usize = 60;
+
+/// `a, b or c`.
+pub(crate) fn alternatives(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+/// A value in quotes, without control characters and not longer than a message
+/// can bear.
+pub(crate) fn shown(text: &str) -> String {
+    let clean = strip_controls(text);
+    match clean.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("\"{}…\"", &clean[..end]),
+        None => format!("\"{clean}\""),
+    }
+}
+
+/// The known word that a person most likely meant.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase().replace('-', "_");
+    known
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(&word, &known.to_lowercase()), known))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_word_is_found_and_nothing_is_forced() {
+        let known = ["any_pane", "agent", "verify", "settle_ms"];
+        assert_eq!(nearest("any-pane", known), Some("any_pane"));
+        assert_eq!(nearest("veryfy", known), Some("verify"));
+        assert_eq!(nearest("settle", known), Some("settle_ms"));
+        assert_eq!(nearest("colour", known), None);
+    }
+
+    #[test]
+    fn alternatives_read_like_a_sentence() {
+        assert_eq!(alternatives(&["a"]), "a");
+        assert_eq!(alternatives(&["a", "b"]), "a or b");
+        assert_eq!(alternatives(&["a", "b", "c"]), "a, b or c");
+    }
+}
