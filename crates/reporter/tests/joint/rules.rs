@@ -85,10 +85,9 @@ fn a_short_idle_between_two_turns_is_never_shown() {
         world.serve_for(ms(100));
     }
     assert!(world.sent_to("pane.report_agent").all(|p| p["state"] == "working"));
-    let before = world.elapsed;
     world.tell(settled());
     world.serve_for(ms(310));
-    assert_eq!(world.pane().agent_status, "idle", "after {:?}", world.elapsed - before);
+    assert_eq!(world.pane().agent_status, "idle");
 }
 
 #[test]
@@ -121,7 +120,7 @@ fn a_flood_of_titles_is_paced_and_the_last_one_shows() {
         world.serve_for(ms(1));
     }
     let requests = world.sent_to("pane.report_metadata").count() - before;
-    let time = (world.elapsed - begun).as_millis();
+    let time = world.elapsed.saturating_sub(begun).as_millis();
     assert!(requests as u128 <= time / 100 + 1, "{requests} requests in {time} ms");
     world.serve_for(ms(200));
     assert_eq!(world.pane().title.as_deref(), Some("Title 9999"));

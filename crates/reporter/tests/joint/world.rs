@@ -221,7 +221,7 @@ impl World {
         let line: Value = serde_json::from_slice(&call.encode("t").unwrap()).unwrap();
         let params = &line["params"];
         if let Some(seq) = params["seq"].as_u64() {
-            let retry = seq == self.last_seq && self.sent.iter().any(|sent| *sent == line);
+            let retry = seq == self.last_seq && self.sent.contains(&line);
             assert!(seq > self.last_seq || retry, "seq {seq} after {}", self.last_seq);
             self.last_seq = seq;
         } else {
