@@ -48,7 +48,7 @@ impl Cli {
     pub(crate) fn run(self) -> Exit {
         match self.command {
             Command::Run(args) => run::run(*args),
-            Command::Demo(args) => demo::run(*args),
+            Command::Demo(args) => demo::run(&args),
             Command::Config(command) => config::run(command),
             Command::Completions(args) => completions::run(&args),
             Command::Man => man::run(),
@@ -72,7 +72,8 @@ mod tests {
         let mut command = Cli::command();
         let run = command.find_subcommand_mut("run").unwrap();
         let help = run.render_long_help().to_string();
-        for setting in crate::settings::table::SETTINGS.iter().filter(|s| s.key != "trust_project") {
+        for setting in crate::settings::table::SETTINGS.iter().filter(|s| s.key != "trust_project")
+        {
             assert!(help.contains(&format!("--{}", setting.flag())), "{}", setting.key);
         }
         assert!(!help.contains("trust-project"));

@@ -10,12 +10,12 @@ use socket_transport::{Absence, Discovery, Endpoint, find_socket};
 /// The flags that name a pane
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct PaneFlags {
-    /// The socket of the pane's server, instead of HERDR_SOCKET_PATH
+    /// The socket of the pane's server, instead of `HERDR_SOCKET_PATH`
     ///
     /// Outside Herdr --pane is needed too.
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// The id of the pane, for example w1:p1, instead of HERDR_PANE_ID
+    /// The id of the pane, for example w1:p1, instead of `HERDR_PANE_ID`
     ///
     /// Outside Herdr --socket is needed too.
     #[arg(long, value_name = "ID")]
@@ -69,14 +69,18 @@ fn half(given: &str, missing: &str, absence: Absence) -> String {
 mod tests {
     use super::*;
 
-    fn find(socket: Option<&str>, pane: Option<&str>, env: &[(&str, &str)]) -> Result<Place, String> {
+    fn find(
+        socket: Option<&str>,
+        pane: Option<&str>,
+        env: &[(&str, &str)],
+    ) -> Result<Place, String> {
         let pane = pane.map(|id| PaneId::parse(id).unwrap());
         PaneFlags { socket: socket.map(Into::into), pane }
             .find(|name| env.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()))
     }
 
-    fn at(socket: &str, pane: &str) -> Result<Place, String> {
-        Ok(Place::Pane(Endpoint::new(socket, PaneId::parse(pane).unwrap())))
+    fn at(socket: &str, pane: &str) -> Place {
+        Place::Pane(Endpoint::new(socket, PaneId::parse(pane).unwrap()))
     }
 
     const INSIDE: [(&str, &str); 3] =
@@ -84,10 +88,10 @@ mod tests {
 
     #[test]
     fn flags_come_before_the_environment() {
-        assert_eq!(find(None, None, &INSIDE), at("/s", "w1:p1"));
-        assert_eq!(find(Some("/t"), None, &INSIDE), at("/t", "w1:p1"));
-        assert_eq!(find(None, Some("w2:p3"), &INSIDE), at("/s", "w2:p3"));
-        assert_eq!(find(Some("/t"), Some("w2:p3"), &[]), at("/t", "w2:p3"));
+        assert_eq!(find(None, None, &INSIDE), Ok(at("/s", "w1:p1")));
+        assert_eq!(find(Some("/t"), None, &INSIDE), Ok(at("/t", "w1:p1")));
+        assert_eq!(find(None, Some("w2:p3"), &INSIDE), Ok(at("/s", "w2:p3")));
+        assert_eq!(find(Some("/t"), Some("w2:p3"), &[]), Ok(at("/t", "w2:p3")));
     }
 
     #[test]

@@ -140,8 +140,9 @@ mod tests {
     fn a_long_line_is_skipped_without_being_held() {
         let mut reader = LineReader::new();
         let mut items = Vec::new();
+        let chunk = vec![b'x'; 64 * 1024];
         for _ in 0..200 {
-            reader.push(&[b'x'; 64 * 1024], &mut items);
+            reader.push(&chunk, &mut items);
             assert!(reader.buffer.len() <= LINE_MAX + 64 * 1024);
         }
         reader.push(b"\n", &mut items);

@@ -27,7 +27,7 @@ pub(crate) struct Signals {
 pub(crate) enum Second {
     /// As soon as the first one came.
     Counts,
-    /// After [`Signals::from_now_on_at_once`].
+    /// After [`Signals::end_at_once_next_time`].
     CountsLater,
 }
 
@@ -79,7 +79,7 @@ impl Signals {
     }
 
     /// The next signal ends the program at once.
-    pub(crate) fn from_now_on_at_once(&self) {
+    pub(crate) fn end_at_once_next_time(&self) {
         self.impatient.store(true, Ordering::Relaxed);
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use super::Assignment;
 use super::origin::Origin;
 use super::problem::Problems;
-use super::table::{SETTINGS, Scope, VARIABLE_PREFIX};
+use super::table::{self, SETTINGS, Scope, Setting, VARIABLE_PREFIX};
 use crate::text::{nearest, shown};
 
 /// Names with our prefix that are no settings.
@@ -28,7 +28,7 @@ pub(crate) fn read(
         let Some(setting) = settings().find(|setting| setting.variable() == name) else {
             let rest = &name[VARIABLE_PREFIX.len()..];
             let near = nearest(rest, settings().map(|setting| setting.key));
-            let near = near.and_then(super::table::setting).map(|setting| setting.variable());
+            let near = near.and_then(table::setting).map(Setting::variable);
             let hint = near.map_or_else(
                 || "see `herdr-socket-report config show`".to_owned(),
                 |near| format!("did you mean {near}?"),

@@ -113,9 +113,8 @@ impl Reader<'_> {
 
     /// The setting of this name, if this file may set it.
     fn known(&mut self, key: &str, span: Range<usize>) -> Option<&'static Setting> {
-        let allowed = |setting: &Setting| {
-            self.whose == Whose::Persons || setting.scope == Scope::Anybody
-        };
+        let allowed =
+            |setting: &Setting| self.whose == Whose::Persons || setting.scope == Scope::Anybody;
         let keys: Vec<&str> =
             SETTINGS.iter().filter(|setting| allowed(setting)).map(|setting| setting.key).collect();
         let what = match setting(key) {
@@ -151,7 +150,7 @@ impl Reader<'_> {
     }
 
     fn line(&self, span: Range<usize>) -> usize {
-        let before = self.text.as_bytes().get(..span.start).unwrap_or_default();
-        before.iter().filter(|byte| **byte == b'\n').count() + 1
+        let before = self.text.get(..span.start).unwrap_or_default();
+        before.matches('\n').count() + 1
     }
 }

@@ -14,7 +14,8 @@ use super::value::Value;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SettingFlags(pub(crate) Vec<Assignment>);
 
-const HEADING: &str = "Settings (weakest first: default, your file, project file, HERDR_REPORT_*, flag)";
+const HEADING: &str =
+    "Settings (weakest first: default, your file, project file, HERDR_REPORT_*, flag)";
 
 fn settings() -> impl Iterator<Item = &'static Setting> {
     SETTINGS.iter().filter(|setting| setting.scope != Scope::PersonsFile)

@@ -56,7 +56,9 @@ impl Kind {
             Self::Agent => "a short name such as my-agent".to_owned(),
             Self::Source => "1 to 80 of A-Z a-z 0-9 : . _ -".to_owned(),
             Self::Text => "a text".to_owned(),
-            Self::Number { min, max, unit } => format!("a whole number from {min} to {max} ({unit})"),
+            Self::Number { min, max, unit } => {
+                format!("a whole number from {min} to {max} ({unit})")
+            }
             Self::List => "a list of texts".to_owned(),
             Self::StateLabels => format!("texts for {}", alternatives(&STATES)),
         }
@@ -92,7 +94,7 @@ impl Kind {
                 self.number(text.parse().ok()).ok_or_else(|| self.unfit(text))?
             }
             Self::List => Value::List(pieces(text).map(str::to_owned).collect()),
-            Self::StateLabels => return self.labels(text),
+            Self::StateLabels => return labels(text),
             Self::Choice { .. } | Self::Agent | Self::Source | Self::Text => self.texts(text)?,
         };
         Ok(vec![value])
@@ -140,12 +142,12 @@ impl Kind {
                 let word = words.iter().find(|word| **word == text);
                 word.map(|word| Value::Word(word)).ok_or_else(|| self.unfit(text))
             }
-            Self::Agent => {
-                AgentLabel::parse(text).map(|_| Value::Text(text.to_owned())).map_err(|_| self.unfit(text))
-            }
-            Self::Source => {
-                SourceId::parse(text).map(|_| Value::Text(text.to_owned())).map_err(|_| self.unfit(text))
-            }
+            Self::Agent => AgentLabel::parse(text)
+                .map(|_| Value::Text(text.to_owned()))
+                .map_err(|_| self.unfit(text)),
+            Self::Source => SourceId::parse(text)
+                .map(|_| Value::Text(text.to_owned()))
+                .map_err(|_| self.unfit(text)),
             _ => Ok(Value::Text(text.to_owned())),
         }
     }
@@ -153,17 +155,6 @@ impl Kind {
     fn number(self, number: Option<u64>) -> Option<Value> {
         let Self::Number { min, max, .. } = self else { return None };
         number.filter(|number| (min..=max).contains(number)).map(Value::Number)
-    }
-
-    fn labels(self, text: &str) -> Result<Vec<Value>, Unfit> {
-        let mut labels = Vec::new();
-        for piece in pieces(text) {
-            let (state, label) = piece.split_once('=').ok_or_else(|| {
-                Unfit::new(shown(piece), "is no STATE=TEXT, for example blocked=Needs you")
-            })?;
-            labels.extend(Self::read_label(state.trim(), label.trim())?);
-        }
-        Ok(labels)
     }
 
     fn unfit(self, text: &str) -> Unfit {
@@ -176,6 +167,17 @@ impl Kind {
 }
 
 const STATES: [&str; 5] = ["idle", "working", "blocked", "done", "unknown"];
+
+fn labels(text: &str) -> Result<Vec<Value>, Unfit> {
+    let mut labels = Vec::new();
+    for piece in pieces(text) {
+        let (state, label) = piece.split_once('=').ok_or_else(|| {
+            Unfit::new(shown(piece), "is no STATE=TEXT, for example blocked=Needs you")
+        })?;
+        labels.extend(Kind::read_label(state.trim(), label.trim())?);
+    }
+    Ok(labels)
+}
 
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|piece| !piece.is_empty())
@@ -234,7 +236,8 @@ mod tests {
 
     #[test]
     fn what_is_shown_of_a_value_is_short_and_clean() {
-        let found = Kind::Switch.read_text(&format!("\u{1b}[31m{}", "x".repeat(500))).unwrap_err().found;
+        let found =
+            Kind::Switch.read_text(&format!("\u{1b}[31m{}", "x".repeat(500))).unwrap_err().found;
         assert!(found.len() < 80 && !found.contains('\u{1b}'), "{found}");
     }
 }

@@ -157,7 +157,8 @@ fn check_source(
 fn shown(settings: &Settings, merged: &Merged) -> Vec<Shown> {
     let mut shown = Vec::new();
     for (place, setting) in SETTINGS.iter().enumerate() {
-        let found: Vec<_> = merged.range((place, None)..=(place, Some(StateKey::Unknown))).collect();
+        let found: Vec<_> =
+            merged.range((place, None)..=(place, Some(StateKey::Unknown))).collect();
         for ((_, part), assignment) in &found {
             shown.push(Shown {
                 key: part.map_or_else(

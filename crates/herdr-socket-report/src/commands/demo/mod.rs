@@ -39,7 +39,7 @@ pub(crate) struct Args {
 const END: Duration = Duration::from_millis(500);
 
 /// Plays the session.
-pub(crate) fn run(args: Args) -> Exit {
+pub(crate) fn run(args: &Args) -> Exit {
     let stage = match Stage::set(args.live, &args.pane) {
         Ok(stage) => stage,
         Err((exit, why)) => {
@@ -62,7 +62,7 @@ pub(crate) fn run(args: Args) -> Exit {
         None => plain::play(&stage, &reporter, &signals),
     }
     // The cursor is back, so that an impatient person loses nothing.
-    signals.from_now_on_at_once();
+    signals.end_at_once_next_time();
     let diagnostics = reporter.diagnostics();
     reporter.close(END);
     while let Some(diagnostic) = diagnostics.try_recv() {

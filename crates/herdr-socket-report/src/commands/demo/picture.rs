@@ -8,7 +8,7 @@ use reporter::{Receipt, Reporter};
 use super::screen::Screen;
 use super::script::steps;
 use super::stage::Stage;
-use super::view::{Line, Style, View, cut};
+use super::view::{Line, Style, View};
 use crate::input::signals::Signals;
 
 /// One picture after the other.
@@ -61,8 +61,8 @@ fn told(receipt: &Receipt) -> Line {
         _ => Style::Blocked,
     };
     let text = format!("{} {}", receipt.of.as_str(), receipt.outcome.as_str());
-    let seq = receipt.seq.map(|seq| format!("  seq {}", seq.get())).unwrap_or_default();
-    Line::default().with(style, &text).with(Style::Faint, &seq)
+    let seq = receipt.seq.map(|seq| format!("seq {}", seq.get())).unwrap_or_default();
+    Line::default().with(style, &text).blanks(2).with(Style::Faint, &seq)
 }
 
 #[derive(Default)]
@@ -76,28 +76,28 @@ struct Picture {
 
 impl Picture {
     fn lines(&self) -> Vec<Line> {
-        let plain = |text: &str| Line::default().with(Style::Plain, text);
-        let faint = |text: &str| Line::default().with(Style::Faint, text);
+        let faint = |text: &str| Line::default().blanks(2).with(Style::Faint, text);
         let rule = "─".repeat(ENTRY + 2);
+        let title = Line::default().blanks(2).with(Style::Strong, "Herdr's sidebar").blanks(2);
         let mut lines = vec![
             Line::default(),
-            plain("  ").with(Style::Strong, "Herdr's sidebar").blanks(2).with(Style::Faint, &self.place),
-            faint(&format!("  ╭{rule}╮")),
+            title.with(Style::Faint, &self.place),
+            faint(&format!("╭{rule}╮")),
         ];
         for entry in self.view.entry(ENTRY, self.tick) {
-            let gap = ENTRY.saturating_sub(entry.width());
-            lines.push(faint("  │ ").then(entry).blanks(gap).then(faint(" │")));
+            let gap = ENTRY.saturating_sub(entry.width()) + 1;
+            lines.push(faint("│").blanks(1).then(entry).blanks(gap).with(Style::Faint, "│"));
         }
-        lines.push(faint(&format!("  ╰{rule}╯")));
+        lines.push(faint(&format!("╰{rule}╯")));
         lines.push(Line::default());
-        let head = cut("  what the host says", SAID);
-        let gap = SAID.saturating_sub(head.chars().count());
-        lines.push(faint(&head).blanks(gap).with(Style::Faint, "what became of it"));
+        let said = faint("what the host says");
+        let gap = SAID - said.width();
+        lines.push(said.blanks(gap).with(Style::Faint, "what became of it"));
         for place in 0..LINES {
             let said = self.said.0.get(place).cloned().unwrap_or_default().cut(SAID - 4);
             let gap = (SAID - 2).saturating_sub(said.width());
             let answered = self.answered.0.get(place).cloned().unwrap_or_default();
-            lines.push(plain("  ").then(said).blanks(gap).then(answered));
+            lines.push(Line::default().blanks(2).then(said).blanks(gap).then(answered));
         }
         lines.push(Line::default());
         lines

@@ -18,7 +18,10 @@ const DELIVERY: Duration = Duration::from_secs(1);
 
 /// Plays the session; each event, and what the pane shows once it has changed.
 pub(crate) fn play(stage: &Stage, reporter: &Reporter, signals: &Signals) {
-    line(&format!("A session on {}; after > what the host says, below what the pane shows", stage.place()));
+    line(&format!(
+        "A session on {}; after > what the host says, below what the pane shows",
+        stage.place()
+    ));
     let began = Instant::now();
     let mut shown = View::default();
     for step in steps() {

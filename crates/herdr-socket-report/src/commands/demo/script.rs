@@ -21,8 +21,7 @@ pub(crate) struct Step {
 const SESSION: &str = include_str!("session.jsonl");
 
 /// Fields of which the first one there tells what an event is about.
-const TOLD: [&str; 8] =
-    ["label", "title", "tool", "model", "used", "tokens", "labels", "agent_id"];
+const TOLD: [&str; 8] = ["label", "title", "tool", "model", "used", "tokens", "labels", "agent_id"];
 
 /// The session, in order.
 pub(crate) fn steps() -> Vec<Step> {
@@ -44,7 +43,8 @@ fn text(value: &Value) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         Value::Object(entries) => {
-            let entries = entries.iter().filter_map(|(key, value)| Some(format!("{key} = {}", text(value)?)));
+            let entries =
+                entries.iter().filter_map(|(key, value)| Some(format!("{key} = {}", text(value)?)));
             Some(entries.collect::<Vec<_>>().join(", "))
         }
         _ => None,

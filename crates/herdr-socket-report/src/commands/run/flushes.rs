@@ -1,6 +1,7 @@
 //! Flush lines: answered when everything before them is delivered, while the
 //! lines after them are read.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +25,8 @@ pub(crate) struct Flushes {
 struct Open {
     count: Mutex<usize>,
     fewer: Condvar,
+    /// The reporter is being closed.
+    over: AtomicBool,
 }
 
 impl Flushes {
@@ -42,6 +45,9 @@ impl Flushes {
         let open = OpenOne(Arc::clone(&self.open));
         thread::spawn(move || {
             let refusal = match handle.flush(timeout) {
+                // A reporter that closes drops what waits, and then nothing
+                // waits any more.
+                _ if open.0.over.load(Ordering::Relaxed) => Some("ended"),
                 Flushed::Delivered => None,
                 Flushed::Inactive => Some("inactive"),
                 _ => Some("timeout"),
@@ -49,6 +55,11 @@ impl Flushes {
             voice.answer(id.as_deref(), refusal);
             drop(open);
         });
+    }
+
+    /// What is not delivered by now will not be.
+    pub(crate) fn end(&self) {
+        self.open.over.store(true, Ordering::Relaxed);
     }
 
     /// Waits until all are answered, at most `within`.
@@ -60,7 +71,8 @@ impl Flushes {
             if left.is_zero() {
                 return;
             }
-            count = self.open.fewer.wait_timeout(count, left).unwrap_or_else(PoisonError::into_inner).0;
+            count =
+                self.open.fewer.wait_timeout(count, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }

@@ -22,18 +22,8 @@ use voice::Voice;
 /// Reads until the end of the input, a signal, or the end of --pid. Then it
 /// takes title, labels and tokens off the pane and gives the row back. Outside
 /// Herdr it reads its input to the end and exits 0.
-///
-/// A host that knows only states writes lines such as
-///   {"event": "state_set", "state": "working"}
-///   {"event": "state_set", "state": "blocked", "label": "Run cargo test?"}
-///   {"event": "title_changed", "title": "Fix the login redirect"}
-///
-/// The other events are session_started, session_ended, agent_started,
-/// agent_settled, tool_started, tool_finished, prompt_opened, prompt_closed,
-/// workflow_snapshot, workflow_unavailable, model_changed, usage_changed,
-/// tokens_changed, labels_changed, release and flush.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EVENTS)]
 pub(crate) struct Args {
     #[command(flatten)]
     pane: PaneFlags,
@@ -49,6 +39,32 @@ pub(crate) struct Args {
     #[command(flatten)]
     settings: SettingFlags,
 }
+
+const EVENTS: &str = r#"Events, one JSON object a line; ? is optional, and unknown fields are ignored:
+  session_started       session_id, session_path?, reason?, title?, model?,
+                        context_window?, used?, resume_argv?
+  session_ended
+  agent_started         agent_id?                   a turn begins
+  agent_settled         agent_id?                   the agent waits for its next task
+  tool_started          tool_id, tool, agent_id?
+  tool_finished         tool_id
+  prompt_opened         prompt_id, kind (approval, question), label?, agent_id?
+  prompt_closed         prompt_id
+  workflow_snapshot     provider, ready, running, waiting
+  workflow_unavailable  provider
+  state_set             state (idle, working, blocked), label?
+  title_changed         title (null takes it off)
+  model_changed         model, context_window?
+  usage_changed         used
+  tokens_changed        tokens, for example {"branch": "main", "old": null}
+  labels_changed        labels, for example {"working": "on it"}
+  release                                           the row is given back until the next event
+  flush                 id?, timeout_ms?            answered on stdout once all is delivered
+
+A host that knows only states writes lines such as
+  {"event": "state_set", "state": "working"}
+  {"event": "state_set", "state": "blocked", "label": "Run cargo test?"}
+  {"event": "title_changed", "title": "Fix the login redirect"}"#;
 
 /// Reports until something ends it.
 pub(crate) fn run(args: Args) -> Exit {

@@ -65,9 +65,12 @@ impl Session {
             handle.flush(LAST_STATE);
         }
         flushes.settle(LAST_STATE.min(left(over)));
+        flushes.end();
         let Self { reporter, place, voice, strict, .. } = self;
         let ended = reporter.close(left(over));
-        voice.hear_out(&followers, left(over).max(GRACE));
+        flushes.settle(GRACE);
+        // A reporter that hangs must not hang the program, so this is no join.
+        let _ = followers.recv_timeout(GRACE);
         let mut outcome = outcome(&handle, ended, &place, &voice);
         if let Place::Pane(endpoint) = &place
             && active

@@ -101,12 +101,6 @@ impl Voice {
         followers
     }
 
-    /// Waits until everything is passed on, at most `within`: a reporter that
-    /// hangs must not hang the program.
-    pub(crate) fn hear_out(&self, followers: &Receiver<()>, within: Duration) {
-        let _ = followers.recv_timeout(within);
-    }
-
     /// Whether one of these was raised.
     pub(crate) fn raised(&self, kinds: &[DiagnosticKind]) -> bool {
         let raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);

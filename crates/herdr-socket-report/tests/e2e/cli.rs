@@ -1,0 +1,82 @@
+//! The command line.
+
+use fake_herdr::FakeHerdr;
+
+use crate::support::{inside, sidecar, status};
+
+#[test]
+fn help_names_every_command_and_goes_to_stdout() {
+    let output = sidecar(&["--help"]).run("");
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    for command in ["run", "demo", "config", "completions", "man"] {
+        assert!(output.stdout.contains(&format!("  {command}")), "{command}");
+    }
+    let output = sidecar(&["run", "--help"]).run("");
+    assert_eq!(output.code, Some(0));
+    for flag in ["--socket", "--pane", "--agent", "--source", "--any-pane", "--receipts"] {
+        assert!(output.stdout.contains(flag), "{flag}");
+    }
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    let output = sidecar(&["--version"]).run("");
+    assert_eq!(output.stdout, format!("herdr-socket-report {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn commands_that_do_not_exist_are_usage_errors() {
+    for arguments in [&["report"][..], &[], &["run", "--no-such-flag"], &["exec", "true"]] {
+        let output = sidecar(arguments).run("");
+        assert_eq!(output.code, Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn completions_and_the_manual_come_out() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = sidecar(&["completions", shell]).run("");
+        assert_eq!(output.code, Some(0));
+        assert!(output.stdout.contains("herdr-socket-report"), "{shell}");
+        assert!(output.stdout.contains("unverified-pane"), "{shell}");
+    }
+    let output = sidecar(&["man"]).run("");
+    assert_eq!(output.code, Some(0));
+    assert!(output.stdout.contains(".TH herdr-socket-report 1"), "{}", &output.stdout[..200]);
+    for text in ["run", "demo", "\\-\\-unverified\\-pane", "\\-\\-receipts"] {
+        assert!(output.stdout.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn flags_name_a_pane_outside_herdr_only_together() {
+    let herdr = FakeHerdr::start().unwrap();
+    let socket = herdr.socket_path().to_str().unwrap();
+    let output = sidecar(&["run", "--socket", socket]).run("");
+    assert_eq!(output.code, Some(2));
+    assert!(
+        output.stderr.contains("--socket alone names no pane, add --pane"),
+        "{}",
+        output.stderr
+    );
+    let output = sidecar(&["run", "--socket", socket, "--pane", "a b"]).run("");
+    assert_eq!(output.code, Some(2));
+
+    let mut both = sidecar(&["run", "--socket", socket, "--pane", "w1:p1"]).start();
+    both.line(r#"{"event": "agent_started"}"#);
+    status(&herdr, "working");
+    assert_eq!(both.finish().code, Some(0));
+}
+
+#[test]
+fn flags_come_before_the_environment() {
+    let herdr = FakeHerdr::start().unwrap();
+    let other = FakeHerdr::start().unwrap();
+    let socket = other.socket_path().to_str().unwrap();
+    let mut sidecar = inside(&herdr, &["run", "--socket", socket, "--agent", "Pixie"]).start();
+    sidecar.line(r#"{"event": "agent_started"}"#);
+    assert_eq!(status(&other, "working").agent.as_deref(), Some("Pixie"));
+    assert_eq!(sidecar.finish().code, Some(0));
+    assert_eq!(herdr.connections(), 0);
+}

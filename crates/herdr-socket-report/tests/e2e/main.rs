@@ -1,0 +1,15 @@
+//! The sidecar's outside behaviour: arguments, output, exit codes, signals and
+//! what it makes of a pane.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
+
+mod cli;
+mod demo;
+mod flush;
+mod hostile;
+mod lines;
+mod sessions;
+mod settings;
+mod signals;
+mod sockets;
+mod support;

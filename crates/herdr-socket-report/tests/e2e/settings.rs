@@ -1,0 +1,118 @@
+//! Settings, as far as they show outside.
+
+use fake_herdr::FakeHerdr;
+
+use crate::support::{Setup, inside, now, requests, sidecar, status};
+
+fn with_file(setup: Setup, path: &str, text: &str) -> Setup {
+    let path = setup.folder.path().join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+    setup
+}
+
+const PERSONS: &str = ".config/herdr-socket-report/config.toml";
+const PROJECTS: &str = ".herdr-socket-report.toml";
+
+#[test]
+fn settings_that_are_wrong_stop_before_anything_is_read() {
+    let setup = with_file(sidecar(&["run"]), PERSONS, "\nverify = 'sometimes'\n");
+    let output = setup.run("");
+    assert_eq!(output.code, Some(2));
+    assert!(
+        output.stderr.contains(
+            "config.toml:2: verify = \"sometimes\" is not allowed; expected never, claim, \
+             transitions or always"
+        ),
+        "{}",
+        output.stderr
+    );
+    let output = sidecar(&["run"]).env("HERDR_REPORT_SETTLE_MS", "soon").run("");
+    assert_eq!(output.code, Some(2));
+    assert!(output.stderr.contains("HERDR_REPORT_SETTLE_MS: \"soon\""), "{}", output.stderr);
+    let output = sidecar(&["run", "--verify", "sometimes"]).run("");
+    assert_eq!(output.code, Some(2));
+    assert!(output.stderr.contains("--verify: \"sometimes\" is not allowed"), "{}", output.stderr);
+    let output = sidecar(&["run", "--transport", "cli"]).run("");
+    assert_eq!(output.code, Some(2));
+    assert!(output.stderr.contains("never runs the program"), "{}", output.stderr);
+    let output = sidecar(&["run"]).env("HERDR_REPORT_LOG", "a=b=c").run("");
+    assert_eq!(output.code, Some(2));
+    assert!(output.stderr.contains("HERDR_REPORT_LOG"), "{}", output.stderr);
+}
+
+#[test]
+fn official_names_are_refused_and_known_ones_warn() {
+    let herdr = FakeHerdr::start().unwrap();
+    let output = inside(&herdr, &["run", "--source", "herdr:pi", "--agent", "pi"]).run("");
+    assert_eq!(output.code, Some(2));
+    assert!(output.stderr.contains("--source: source herdr:pi with agent pi"), "{}", output.stderr);
+    assert_eq!(herdr.connections(), 0);
+
+    let output = inside(&herdr, &["run", "--agent", "codex"]).run("");
+    assert_eq!(output.code, Some(0));
+    assert!(output.stderr.contains("Herdr knows an agent of this name"), "{}", output.stderr);
+    assert_eq!(output.stderr.lines().count(), 1, "{}", output.stderr);
+}
+
+#[test]
+fn settings_reach_the_pane() {
+    let herdr = FakeHerdr::start().unwrap();
+    let setup =
+        with_file(inside(&herdr, &["run", "--agent", "pixie"]), PERSONS, "title = 'none'\n");
+    let setup = with_file(setup, PROJECTS, "[state_labels]\nworking = 'on it'\n");
+    let mut sidecar = setup.env("HERDR_REPORT_TOKENS", "none").start();
+    sidecar.line(r#"{"event": "session_started", "session_id": "s", "title": "T", "model": "m"}"#);
+    sidecar.line(r#"{"event": "agent_started"}"#);
+    sidecar.line(r#"{"event": "flush"}"#);
+    assert_eq!(sidecar.answer(), r#"{"flushed":null,"ok":true}"#);
+    status(&herdr, "working");
+    let pane = now(&herdr);
+    assert_eq!(pane.agent.as_deref(), Some("pixie"));
+    assert_eq!(pane.title, None);
+    assert_eq!(pane.state_labels["working"], "on it");
+    assert!(pane.tokens.is_empty());
+    assert_eq!(requests(&herdr, "pane.report_agent")[0]["source"], "custom:pixie");
+    assert_eq!(sidecar.finish().code, Some(0));
+}
+
+#[test]
+fn config_show_names_every_value_and_its_origin() {
+    let setup =
+        with_file(sidecar(&["config", "show", "--privacy", "tool"]), PERSONS, "verify = 'never'");
+    let output = setup.env("HERDR_REPORT_AGENT", "pixie").run("");
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    let line = |key: &str| {
+        let start = format!("{key} = ");
+        output.stdout.lines().find(|line| line.starts_with(&start)).unwrap().to_owned()
+    };
+    assert!(line("verify").ends_with("config.toml:1"), "{}", line("verify"));
+    assert!(line("verify").starts_with("verify = \"never\""));
+    assert!(line("agent").ends_with("# HERDR_REPORT_AGENT"));
+    assert!(line("privacy").ends_with("# --privacy"));
+    assert!(line("source").contains("custom:pixie"));
+    assert!(line("settle_ms").ends_with("# default"));
+    assert!(output.stdout.contains("project file: "));
+
+    // What it prints is a file that says the same.
+    let again = with_file(sidecar(&["config", "show"]), PERSONS, &output.stdout).run("");
+    assert_eq!((again.code, again.stderr.as_str()), (Some(0), ""));
+    let values = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        lines.map(|line| line.split("  #").next().unwrap().trim_end().to_owned()).collect()
+    };
+    assert_eq!(values(&again.stdout), values(&output.stdout));
+}
+
+#[test]
+fn nothing_in_a_file_reaches_the_terminal_as_a_control_sequence() {
+    let text = "display_name = \"a\\u001b[2Jb\\u202e\"\n\"k\\u001b[31m\" = 1\n";
+    let output = with_file(sidecar(&["config", "show"]), PERSONS, text).run("");
+    assert_eq!(output.code, Some(2));
+    assert!(!output.stderr.contains('\u{1b}'), "{:?}", output.stderr);
+    let first = text.lines().next().unwrap();
+    let output = with_file(sidecar(&["config", "show"]), PERSONS, first).run("");
+    assert_eq!(output.code, Some(0));
+    let wild = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+    assert!(!output.stdout.chars().any(wild), "{:?}", output.stdout);
+}

@@ -1,0 +1,95 @@
+//! What ends a run besides the end of its input.
+
+use std::process::{Command, Stdio};
+
+use fake_herdr::FakeHerdr;
+use rustix::process::Signal;
+
+use crate::support::{inside, is_clean, now, requests, sidecar, status};
+
+const START: &str = r#"{"event": "session_started", "session_id": "s", "title": "Busy"}"#;
+const WORK: &str = r#"{"event": "agent_started"}"#;
+
+#[test]
+fn a_signal_ends_it_in_good_order() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let herdr = FakeHerdr::start().unwrap();
+        let mut sidecar = inside(&herdr, &["run"]).start();
+        sidecar.line(START);
+        sidecar.line(WORK);
+        status(&herdr, "working");
+        sidecar.signal(signal);
+        let output = sidecar.wait();
+        assert_eq!(output.code, Some(0), "{signal:?} {}", output.stderr);
+        assert!(is_clean(&now(&herdr)), "{signal:?}");
+        let last = herdr.log().last().unwrap().request.clone();
+        assert!(last.contains("pane.release_agent"), "{signal:?}: {last}");
+    }
+}
+
+#[test]
+fn the_end_of_the_host_ends_it() {
+    let herdr = FakeHerdr::start().unwrap();
+    let mut host = Command::new("cat")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("there is a cat everywhere");
+    let pid = host.id().to_string();
+    let mut sidecar = inside(&herdr, &["run", "--pid", &pid]).start();
+    if cfg!(not(target_os = "linux")) {
+        assert_eq!(sidecar.wait().code, Some(2));
+        host.kill().unwrap();
+        host.wait().unwrap();
+        return;
+    }
+    sidecar.line(WORK);
+    status(&herdr, "working");
+    host.kill().unwrap();
+    host.wait().unwrap();
+    let output = sidecar.wait();
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    assert!(is_clean(&now(&herdr)));
+    assert_eq!(requests(&herdr, "pane.release_agent").len(), 1);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_host_that_is_gone_already_is_not_waited_for() {
+    let mut gone = Command::new("true").spawn().unwrap();
+    let pid = gone.id().to_string();
+    gone.wait().unwrap();
+    let output = sidecar(&["run", "--pid", &pid]).start().wait();
+    assert_eq!(output.code, Some(0));
+    assert!(output.stderr.contains("no such process"), "{}", output.stderr);
+    assert_eq!(sidecar(&["run", "--pid", "0"]).run("").code, Some(2));
+}
+
+#[test]
+fn fed_by_a_host_it_leaves_the_hosts_process_group() {
+    let herdr = FakeHerdr::start().unwrap();
+    let mut sidecar = inside(&herdr, &["run"]).start();
+    sidecar.line(WORK);
+    status(&herdr, "working");
+    let pid = sidecar.pid();
+    assert_eq!(rustix::process::getpgid(Some(pid)).unwrap(), pid);
+    assert_eq!(sidecar.finish().code, Some(0));
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    // A server that accepts and never answers keeps the end waiting.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("herdr.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let socket = path.to_str().unwrap();
+    let mut sidecar = sidecar(&["run", "--socket", socket, "--pane", "w1:p1"]).start();
+    sidecar.line(WORK);
+    let (_held, _) = listener.accept().unwrap();
+    sidecar.signal(Signal::TERM);
+    sidecar.signal(Signal::INT);
+    let code = sidecar.wait().code;
+    // Two signals that come before the first is seen are one to a process that
+    // had no time to look; both ends are in order.
+    assert!(matches!(code, Some(0 | 130)), "{code:?}");
+}
