@@ -37,10 +37,7 @@ enum Command {
     #[command(subcommand)]
     Config(config::Command),
     Completions(completions::Args),
-    /// Print the manual page, in roff
-    ///
-    /// Read it with `herdr-socket-report man | man -l -`.
-    Man,
+    Man(man::Args),
 }
 
 impl Cli {
@@ -51,7 +48,7 @@ impl Cli {
             Command::Demo(args) => demo::run(&args),
             Command::Config(command) => config::run(command),
             Command::Completions(args) => completions::run(&args),
-            Command::Man => man::run(),
+            Command::Man(args) => man::run(&args),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `man`: the manual page.
+//! `man`: the manual pages.
 
 use std::io;
 
@@ -9,24 +9,31 @@ use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::output::{print, say};
 
-/// Prints the page of the program, then those of its commands.
-pub(crate) fn run() -> Exit {
+/// Print a manual page, in roff
+///
+/// Read one with `herdr-socket-report man run | man -l -`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The command it is about, for example `config show`; the whole program
+    /// without one
+    command: Vec<String>,
+}
+
+/// Prints the page.
+pub(crate) fn run(args: &Args) -> Exit {
+    let mut program = Cli::command();
+    program.build();
+    let mut command = &program;
+    for name in &args.command {
+        let Some(found) = command.find_subcommand(name) else {
+            say(&format!("there is no command {}", args.command.join(" ")));
+            return Exit::Usage;
+        };
+        command = found;
+    }
+    let source = concat!("herdr-socket-report ", env!("CARGO_PKG_VERSION"));
     let mut page = Vec::new();
-    let mut command = Cli::command();
-    command.build();
-    let mut render = || -> io::Result<()> {
-        Man::new(command.clone()).render(&mut page)?;
-        for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
-            let man = Man::new(sub.clone());
-            man.render_title(&mut page)?;
-            man.render_name_section(&mut page)?;
-            man.render_synopsis_section(&mut page)?;
-            man.render_description_section(&mut page)?;
-            man.render_options_section(&mut page)?;
-        }
-        Ok(())
-    };
-    match render() {
+    match Man::new(command.clone()).source(source).render(&mut page) {
         Ok(()) => print(&page, io::stdout()),
         Err(error) => {
             say(&format!("the manual page cannot be made: {error}"));

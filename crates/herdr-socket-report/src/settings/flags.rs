@@ -14,6 +14,9 @@ use super::value::Value;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SettingFlags(pub(crate) Vec<Assignment>);
 
+/// What the short help shows; the long one shows all.
+const OFTEN: [&str; 3] = ["agent", "source", "display_name"];
+
 const HEADING: &str =
     "Settings (weakest first: default, your file, project file, HERDR_REPORT_*, flag)";
 
@@ -50,7 +53,11 @@ fn arg(setting: &'static Setting) -> Arg {
     let arg = Arg::new(setting.key)
         .long(setting.flag())
         .value_name(setting.kind.placeholder())
-        .help(help)
+        .help(help.clone())
+        // Manual pages leave out what the short help leaves out.
+        .long_help(help)
+        .hide_possible_values(true)
+        .hide_short_help(!OFTEN.contains(&setting.key))
         .help_heading(HEADING)
         .value_parser(Parser(setting));
     match setting.kind {

@@ -65,16 +65,17 @@ impl Kind {
     }
 
     /// What stands for its value in a flag's help.
-    pub(crate) const fn placeholder(self) -> &'static str {
+    pub(crate) fn placeholder(self) -> String {
         match self {
-            Self::Switch => "BOOL",
-            Self::Choice { .. } => "WORD",
+            Self::Choice { words, .. } => return words.join("|"),
+            Self::Switch => "true|false",
             Self::Agent | Self::Source => "NAME",
             Self::Text => "TEXT",
             Self::Number { .. } => "N",
             Self::List => "TEXT,...",
             Self::StateLabels => "STATE=TEXT,...",
         }
+        .to_owned()
     }
 
     /// Whether several texts make up one value.

@@ -44,9 +44,12 @@ fn completions_and_the_manual_come_out() {
     let output = sidecar(&["man"]).run("");
     assert_eq!(output.code, Some(0));
     assert!(output.stdout.contains(".TH herdr-socket-report 1"), "{}", &output.stdout[..200]);
-    for text in ["run", "demo", "\\-\\-unverified\\-pane", "\\-\\-receipts"] {
+    let output = sidecar(&["man", "run"]).run("");
+    for text in [".TH herdr-socket-report-run 1", "\\-\\-unverified\\-pane", "prompt_opened"] {
         assert!(output.stdout.contains(text), "{text}");
     }
+    let output = sidecar(&["man", "config", "nothing"]).run("");
+    assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""));
 }
 
 #[test]

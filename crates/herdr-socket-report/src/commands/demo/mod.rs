@@ -1,20 +1,22 @@
 //! `demo`: plays a session and shows the pane as it changes.
 
+#[cfg(unix)]
 mod picture;
+#[cfg(unix)]
 mod plain;
+#[cfg(unix)]
+mod play;
+#[cfg(unix)]
 mod screen;
 mod script;
+#[cfg(unix)]
 mod stage;
 mod view;
 
-use std::time::Duration;
+#[cfg(unix)]
+pub(crate) use play::run;
 
-use crate::exit::Exit;
-use crate::input::signals::{Second, Signals};
-use crate::output::say;
 use crate::place::PaneFlags;
-use screen::Screen;
-use stage::Stage;
 
 /// Play a session and watch the pane change
 ///
@@ -35,38 +37,9 @@ pub(crate) struct Args {
     pane: PaneFlags,
 }
 
-/// How long the end may take.
-const END: Duration = Duration::from_millis(500);
-
-/// Plays the session.
-pub(crate) fn run(args: &Args) -> Exit {
-    let stage = match Stage::set(args.live, &args.pane) {
-        Ok(stage) => stage,
-        Err((exit, why)) => {
-            say(&why);
-            return exit;
-        }
-    };
-    let signals = match Signals::hear(Second::CountsLater) {
-        Ok(signals) => signals,
-        Err(error) => {
-            say(&format!("signals cannot be heard: {error}"));
-            return Exit::Usage;
-        }
-    };
-    let reporter = stage.reporter();
-    let screen = Some(()).filter(|()| !args.plain);
-    let screen = screen.and_then(|()| Screen::take(&signals, |name| std::env::var(name).ok()));
-    match screen {
-        Some(screen) => picture::play(&stage, &reporter, &signals, screen),
-        None => plain::play(&stage, &reporter, &signals),
-    }
-    // The cursor is back, so that an impatient person loses nothing.
-    signals.end_at_once_next_time();
-    let diagnostics = reporter.diagnostics();
-    reporter.close(END);
-    while let Some(diagnostic) = diagnostics.try_recv() {
-        say(&format!("{}: {}", diagnostic.kind.as_str(), diagnostic.detail));
-    }
-    plain::end(&stage)
+/// There is no socket to play over.
+#[cfg(not(unix))]
+pub(crate) fn run(_: &Args) -> crate::exit::Exit {
+    crate::output::say("the demo plays on Linux and macOS only");
+    crate::exit::Exit::Unreachable
 }

@@ -1,0 +1,46 @@
+//! From the stage to the end of the play.
+
+use std::time::Duration;
+
+use super::screen::Screen;
+use super::stage::Stage;
+use super::{Args, picture, plain};
+use crate::exit::Exit;
+use crate::input::signals::{Second, Signals};
+use crate::output::say;
+
+/// How long the end may take.
+const END: Duration = Duration::from_millis(500);
+
+/// Plays the session.
+pub(crate) fn run(args: &Args) -> Exit {
+    let stage = match Stage::set(args.live, &args.pane) {
+        Ok(stage) => stage,
+        Err((exit, why)) => {
+            say(&why);
+            return exit;
+        }
+    };
+    let signals = match Signals::hear(Second::CountsLater) {
+        Ok(signals) => signals,
+        Err(error) => {
+            say(&format!("signals cannot be heard: {error}"));
+            return Exit::Usage;
+        }
+    };
+    let reporter = stage.reporter();
+    let screen = Some(()).filter(|()| !args.plain);
+    let screen = screen.and_then(|()| Screen::take(&signals, |name| std::env::var(name).ok()));
+    match screen {
+        Some(screen) => picture::play(&stage, &reporter, &signals, screen),
+        None => plain::play(&stage, &reporter, &signals),
+    }
+    // The cursor is back, so that an impatient person loses nothing.
+    signals.end_at_once_next_time();
+    let diagnostics = reporter.diagnostics();
+    reporter.close(END);
+    while let Some(diagnostic) = diagnostics.try_recv() {
+        say(&format!("{}: {}", diagnostic.kind.as_str(), diagnostic.detail));
+    }
+    plain::end(&stage)
+}

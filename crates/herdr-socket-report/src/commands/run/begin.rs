@@ -1,0 +1,60 @@
+//! What comes before the first line.
+
+use reporter::Reporter;
+
+use super::Args;
+use super::session::Session;
+use super::voice::Voice;
+use crate::commands::settings;
+use crate::exit::Exit;
+use crate::input::Host;
+use crate::log;
+use crate::output::say;
+use crate::place::Place;
+use crate::settings::Settings;
+
+/// Reports until something ends it.
+pub(crate) fn run(args: Args) -> Exit {
+    let loaded = match settings(args.settings) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
+    let place = args.pane.find(|name| std::env::var_os(name));
+    let host = args.pid.map(Host::watch).transpose();
+    let (place, host) = match (place, host) {
+        (Ok(place), Ok(host)) => (place, host),
+        (Err(wrong), _) | (_, Err(wrong)) => {
+            say(&wrong);
+            return Exit::Usage;
+        }
+    };
+    let voice = Voice::start(args.receipts);
+    if let Err(wrong) = log::start(voice.errors()) {
+        say(&wrong);
+        return Exit::Usage;
+    }
+    let quiet = !loaded.settings.config.enabled || matches!(place, Place::Outside(_));
+    if !quiet {
+        loaded.warnings.iter().for_each(|warning| voice.say(warning));
+    }
+    if let Some(None) = host {
+        voice.say("--pid: no such process, so there is nothing to wait for");
+        return voice.finish(Exit::Fine);
+    }
+    if let Place::Broken(why) = &place {
+        voice.diagnose("misconfigured", why);
+    }
+    let reporter = reporter(loaded.settings, &place);
+    let session = Session { reporter, place, voice, quiet, strict: args.strict };
+    session.run(host.flatten())
+}
+
+/// A reporter for a place; an inert one where there is nothing to report to.
+fn reporter(settings: Settings, place: &Place) -> Reporter {
+    let builder = Reporter::builder(settings.agent).config(settings.config);
+    match place {
+        Place::Pane(endpoint) => builder.endpoint(endpoint.clone()),
+        Place::Outside(_) | Place::Broken(_) => builder.environment(|_| None),
+    }
+    .start()
+}
