@@ -60,9 +60,24 @@ pub struct AgentListReply {
 pub struct AgentInfo {
     /// The pane that it is on.
     pub pane_id: PaneId,
+    /// The terminal behind the pane; another one after a restart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal_id: Option<String>,
     /// The pane's workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<String>,
+    /// The pane's tab.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab_id: Option<String>,
+    /// Whether the pane has the focus.
+    #[serde(default)]
+    pub focused: bool,
+    /// Where the pane's shell started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Where the pane's foreground program is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreground_cwd: Option<String>,
     /// The name that was given to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -92,6 +107,9 @@ pub struct AgentInfo {
     /// is reported again.
     #[serde(default)]
     pub state_change_seq: u64,
+    /// Moves with tokens and layout, not with the state.
+    #[serde(default)]
+    pub revision: u64,
     /// True under a live full-lifecycle claim; absent for a custom one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub screen_detection_skipped: Option<bool>,

@@ -1,24 +1,26 @@
+use std::borrow::Cow;
 use std::fmt;
 
 /// A value that does not fit the wire, refused before anything is sent.
 ///
-/// `Display` names the field, what is wrong with it and what would be right;
-/// it never repeats the value.
+/// `Display` names the field, what is wrong with it and what would be right.
+/// Of the value it shows a number or one offending character at most.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{field} {problem}; {expected}")]
+#[error("{field} {problem}; expected {expected}")]
 pub struct InvalidValue {
     field: &'static str,
-    problem: String,
-    expected: &'static str,
+    problem: Cow<'static, str>,
+    expected: Cow<'static, str>,
 }
 
 impl InvalidValue {
+    /// `problem` completes "FIELD …", `expected` completes "expected …".
     pub(crate) fn new(
         field: &'static str,
-        problem: impl Into<String>,
-        expected: &'static str,
+        problem: impl Into<Cow<'static, str>>,
+        expected: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { field, problem: problem.into(), expected }
+        Self { field, problem: problem.into(), expected: expected.into() }
     }
 
     /// The field by its wire name, for example `source`.
@@ -41,21 +43,32 @@ pub enum ErrorKind {
     NotPaneApi,
 }
 
-/// A line that could not be made or understood. Payloads are never part of it.
+/// A line that could not be made or understood.
+///
+/// It holds what is wrong and where, and nothing of the line: the JSON reader's
+/// own messages quote values, so there is no `source` that would repeat them
+/// in a log.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
-    context: &'static str,
-    source: Option<serde_json::Error>,
+    problem: Cow<'static, str>,
+    column: Option<usize>,
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, context: &'static str) -> Self {
-        Self { kind, context, source: None }
+    pub(crate) fn new(kind: ErrorKind, problem: impl Into<Cow<'static, str>>) -> Self {
+        Self { kind, problem: problem.into(), column: None }
     }
 
-    pub(crate) fn json(context: &'static str, source: serde_json::Error) -> Self {
-        Self { kind: ErrorKind::Malformed, context, source: Some(source) }
+    pub(crate) fn malformed(problem: &'static str) -> Self {
+        Self::new(ErrorKind::Malformed, problem)
+    }
+
+    /// Keeps the place of a JSON error. Columns count from the beginning of the
+    /// part that `problem` names.
+    pub(crate) fn json(problem: &'static str, cause: &serde_json::Error) -> Self {
+        let column = (cause.line() == 1).then(|| cause.column());
+        Self { column, ..Self::malformed(problem) }
     }
 
     /// What a caller can do about it.
@@ -66,17 +79,12 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.context)?;
-        // serde_json quotes values in some messages, so only the place is told.
-        match &self.source {
-            Some(source) if source.line() > 0 => write!(f, " (column {})", source.column()),
-            _ => Ok(()),
+        f.write_str(&self.problem)?;
+        match self.column {
+            Some(column) => write!(f, " (at its byte {column})"),
+            None => Ok(()),
         }
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| source as _)
-    }
-}
+impl std::error::Error for Error {}

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::call::{Reply, decode_rejection};
-use crate::error::{Error, ErrorKind};
+use crate::envelope::{Envelope, Reply, part};
+use crate::error::Error;
 use crate::ids::PaneId;
 use crate::open::{AgentStatus, EventKind};
 use crate::pane::PaneInfo;
@@ -36,7 +36,7 @@ pub enum EventData {
     Closed(PaneGone),
     /// A pane's program ended.
     Exited(PaneGone),
-    /// A kind that has no type here.
+    /// A kind that has no type here; always an object.
     Other(serde_json::Value),
 }
 
@@ -103,32 +103,22 @@ pub struct PaneGone {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Malformed`] if the line is neither, or a known kind lacks what
-/// makes it that kind.
+/// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the line is
+/// neither, or a known kind lacks what makes it that kind;
+/// [`ErrorKind::NotPaneApi`](crate::ErrorKind::NotPaneApi) if it is JSON-RPC.
 pub fn decode_event(line: &[u8]) -> Result<Reply<Event>, Error> {
-    #[derive(Deserialize)]
-    struct Line<'a> {
-        #[serde(default)]
-        event: Option<EventKind>,
-        #[serde(borrow, default)]
-        data: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        error: Option<&'a RawValue>,
-    }
-
-    let line: Line<'_> = serde_json::from_slice(line)
-        .map_err(|source| Error::json("the event is not a JSON object", source))?;
-    if let Some(error) = line.error {
-        return decode_rejection(error).map(Err);
-    }
-    let (Some(kind), Some(data)) = (line.event, line.data) else {
-        return Err(Error::new(ErrorKind::Malformed, "the event has no kind or no data"));
+    let envelope = match Envelope::open(line)? {
+        Ok(envelope) => envelope,
+        Err(rejection) => return Ok(Err(rejection)),
     };
-    let data = decode_data(&kind, data)?;
+    let kind = envelope.event.ok_or_else(|| Error::malformed("the line is no event"))?;
+    let kind: EventKind = serde_json::from_str(kind.get())
+        .map_err(|_| Error::malformed("the event's kind is no text"))?;
+    let data = decode_data(&kind, envelope.data)?;
     Ok(Ok(Event { kind, data }))
 }
 
-fn decode_data(kind: &EventKind, data: &RawValue) -> Result<EventData, Error> {
+fn decode_data(kind: &EventKind, data: Option<&RawValue>) -> Result<EventData, Error> {
     #[derive(Deserialize)]
     struct Updated {
         pane: PaneInfo,
@@ -151,7 +141,6 @@ fn decode_data(kind: &EventKind, data: &RawValue) -> Result<EventData, Error> {
     })
 }
 
-fn typed<T: DeserializeOwned>(data: &RawValue) -> Result<T, Error> {
-    serde_json::from_str(data.get())
-        .map_err(|source| Error::json("the event lacks what its kind has", source))
+fn typed<T: DeserializeOwned>(data: Option<&RawValue>) -> Result<T, Error> {
+    part(data, "the event has no data", "the event's data is not what its kind has")
 }

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ impl PaneId {
         } else {
             return Ok(Self(id));
         };
-        Err(InvalidValue::new("pane_id", problem, "expected an id such as w1:p1"))
+        Err(InvalidValue::new("pane_id", problem, "an id such as w1:p1"))
     }
 
     /// The id as text.
@@ -58,16 +59,14 @@ impl SourceId {
     /// character outside the alphabet.
     pub fn parse(source: impl Into<String>) -> Result<Self, InvalidValue> {
         let source = source.into();
-        let problem = if source.is_empty() {
-            "is empty".to_owned()
-        } else if let Some(bad) = source.chars().find(|c| !Self::allows(*c)) {
-            format!("holds {bad:?}")
-        } else if source.len() > limits::SOURCE_MAX {
-            format!("has {} characters", source.len())
-        } else {
-            return Ok(Self(source));
-        };
-        Err(InvalidValue::new("source", problem, "expected 1 to 80 of A-Z a-z 0-9 : . _ -"))
+        match word_problem(&source, Self::allows, limits::SOURCE_MAX) {
+            None => Ok(Self(source)),
+            Some(problem) => Err(InvalidValue::new(
+                "source",
+                problem,
+                format!("1 to {} of A-Z a-z 0-9 : . _ -", limits::SOURCE_MAX),
+            )),
+        }
     }
 
     /// Whether a source may hold this character.
@@ -117,7 +116,7 @@ impl Ttl {
             InvalidValue::new(
                 "ttl_ms",
                 format!("is {millis}"),
-                "expected 1 to 86400000 milliseconds",
+                format!("1 to {} milliseconds", limits::TTL_MAX_MS),
             )
         })
     }
@@ -153,6 +152,23 @@ impl TryFrom<u64> for Ttl {
 impl From<Ttl> for u64 {
     fn from(ttl: Ttl) -> Self {
         ttl.as_millis()
+    }
+}
+
+/// What is wrong with a word over an ASCII alphabet.
+pub(crate) fn word_problem(
+    word: &str,
+    allows: impl Fn(char) -> bool,
+    max: usize,
+) -> Option<Cow<'static, str>> {
+    if word.is_empty() {
+        Some("is empty".into())
+    } else if let Some(bad) = word.chars().find(|c| !allows(*c)) {
+        Some(format!("holds {bad:?}").into())
+    } else if word.len() > max {
+        Some(format!("has {} characters", word.len()).into())
+    } else {
+        None
     }
 }
 

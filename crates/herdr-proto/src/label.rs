@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::InvalidValue;
 use crate::ids::text_newtype;
 use crate::limits;
-use crate::text::PresentationText;
+use crate::text::{PresentationText, strip_controls};
 
 /// The name of an agent as Herdr files it: canonical where Herdr knows it, as
 /// it came otherwise.
@@ -20,8 +20,8 @@ impl AgentLabel {
     ///
     /// # Errors
     ///
-    /// If it is blank, over [`limits::AGENT_LABEL_MAX`] scalars, or holds
-    /// control characters.
+    /// If it is blank, over [`limits::AGENT_LABEL_MAX`] scalars, or holds line
+    /// breaks, control characters or invisible format characters.
     ///
     /// ```
     /// use herdr_proto::AgentLabel;
@@ -34,14 +34,18 @@ impl AgentLabel {
         let label = label.as_ref().trim();
         let problem = if label.is_empty() {
             "is blank"
-        } else if label.chars().any(char::is_control) {
-            "holds control characters"
+        } else if strip_controls(label) != label {
+            "holds control or invisible characters"
         } else if label.chars().nth(limits::AGENT_LABEL_MAX).is_some() {
-            "has over 80 characters"
+            "is too long"
         } else {
             return Ok(Self(canonical_label(label).unwrap_or(label).to_owned()));
         };
-        Err(InvalidValue::new("agent", problem, "expected a short name such as my-agent"))
+        Err(InvalidValue::new(
+            "agent",
+            problem,
+            format!("a name of 1 to {} characters such as my-agent", limits::AGENT_LABEL_MAX),
+        ))
     }
 
     /// Makes a label of any text, cleaned like a title; `None` if nothing
@@ -93,7 +97,7 @@ const KNOWN: [(&str, &[&str]); 22] = [
 ];
 
 /// Endings of which the server drops one before it looks a label up.
-const ENDINGS: [&str; 6] = [".exe", ".cmd", ".bat", ".ps1", ".js", ""];
+const ENDINGS: [&str; 5] = [".exe", ".cmd", ".bat", ".ps1", ".js"];
 
 /// The canonical name of a label that Herdr 0.8.2 knows; `None` for any other.
 /// Case, surrounding blanks and one ending such as `.exe` do not matter.
@@ -133,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_the_server_would_take_as_it_is_is_refused_here() {
-        for raw in ["", "  ", "two\nlines", "esc\u{1b}[31m", &"x".repeat(10_000)] {
+        for raw in ["", "  ", "two\nlines", "esc\u{1b}[31m", "a\u{202e}b", &"x".repeat(10_000)] {
             assert!(AgentLabel::parse(raw).is_err(), "{raw:?}");
         }
         assert_eq!(AgentLabel::normalize("zz\nq\u{1b}[31m").unwrap().as_str(), "zz q");

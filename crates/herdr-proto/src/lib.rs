@@ -25,6 +25,15 @@
 //! says is open: statuses, codes and event kinds keep unknown values as text,
 //! unknown fields are ignored, and absent ones have defaults.
 //!
+//! # Where the rules come from
+//!
+//! Texts such as "protocol §5.2 A9" name a section and a row of
+//! `docs/protocol.md` in this crate's repository, which says what the server
+//! does; "failure B42" names an entry of `docs/failures.md`, which says what
+//! goes wrong in the field and what is done about it.
+//!
+//! # A request and its reply
+//!
 //! ```
 //! use herdr_proto::{Ack, AgentLabel, PaneId, ReportAgent, ReportState, Seq, SourceId};
 //!
@@ -47,7 +56,9 @@
 
 mod agent;
 mod call;
+mod envelope;
 mod error;
+mod escape;
 mod event;
 mod ids;
 mod integration;
@@ -68,7 +79,8 @@ mod text;
 mod token;
 
 pub use agent::{AgentGet, AgentInfo, AgentInfoReply, AgentList, AgentListReply};
-pub use call::{Ack, Call, Rejection, Reply, decode, encode};
+pub use call::{Ack, Call, decode, encode};
+pub use envelope::{Rejection, Reply};
 pub use error::{Error, ErrorKind, InvalidValue};
 pub use event::{
     AgentDetected, AgentStatusChanged, Event, EventData, PaneGone, PaneMoved, decode_event,
@@ -91,3 +103,8 @@ pub use state::{ReportState, StateKey};
 pub use subscribe::{Subscribe, Subscription, SubscriptionStarted};
 pub use text::{PresentationText, strip_controls};
 pub use token::{TokenEdit, TokenKey, TokenPatch};
+
+/// The README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,4 +1,5 @@
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::call::Call;
 
@@ -13,25 +14,38 @@ impl Call for Ping {
     type Reply = Pong;
 }
 
-/// Who answered. A version is for diagnostics and for `resume_argv`; never
-/// refuse to work because of it (failure B77).
+/// Who answered. That the result names itself `pong` is how one tells Herdr
+/// (protocol §1), so anything else is malformed.
+///
+/// The rest is for diagnostics and for `resume_argv`: whatever is missing or of
+/// another type counts as not said, and no client may refuse to work because
+/// of it (failure B77).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Pong {
+    #[serde(rename = "type")]
+    kind: PongKind,
     /// For example `0.8.2`; empty if the server does not say.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "if_said")]
     pub version: String,
     /// The version of Herdr's private client wire, 20 on 0.8.2; 0 if the
     /// server does not say.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "if_said")]
     pub protocol: u64,
     /// The product behind a compatible socket, for example `tuios`. Herdr
     /// itself does not send it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "if_said")]
     pub server: Option<String>,
     /// What the server says it can do.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "if_said")]
     pub capabilities: Capabilities,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+enum PongKind {
+    #[default]
+    #[serde(rename = "pong")]
+    Pong,
 }
 
 /// Flags of `ping`; absent means no.
@@ -39,14 +53,24 @@ pub struct Pong {
 #[non_exhaustive]
 pub struct Capabilities {
     /// A new process can take the running server over.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "if_said")]
     pub live_handoff: bool,
     /// The server runs without a user interface.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "if_said")]
     pub detached_server_daemon: bool,
     /// Present from 0.9.2 on, whatever it says.
     #[serde(default)]
     pub ssh_agent_registration: Option<serde_json::Value>,
+}
+
+/// The default for a value that is not of the type it should be.
+fn if_said<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned + Default,
+{
+    let said = serde_json::Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(said).unwrap_or_default())
 }
 
 impl Pong {
@@ -64,27 +88,6 @@ impl Pong {
         match (next(), next(), next()) {
             (Some(a), Some(b), Some(c)) => (a, b, c) >= (major, minor, patch),
             _ => false,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn resume_argv_is_for_servers_that_know_it() {
-        for (version, takes) in [
-            ("0.8.2", false),
-            ("0.9.1", false),
-            ("0.9.2", true),
-            ("0.9.3+tuios", true),
-            ("1.0.0-rc.1", true),
-            ("", false),
-            ("nightly", false),
-        ] {
-            let pong = Pong { version: version.to_owned(), ..Pong::default() };
-            assert_eq!(pong.takes_resume_argv(), takes, "{version}");
         }
     }
 }

@@ -62,9 +62,12 @@ pub struct Process {
     /// Its name.
     #[serde(default)]
     pub name: String,
-    /// Its arguments.
+    /// Its arguments, the program among them; empty if not known.
     #[serde(default)]
     pub argv: Vec<String>,
+    /// Its arguments as one text.
+    #[serde(default)]
+    pub cmdline: Option<String>,
     /// Where it is.
     #[serde(default)]
     pub cwd: Option<String>,

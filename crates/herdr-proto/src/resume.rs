@@ -26,9 +26,9 @@ impl ResumeArgv {
         } else if words[0].contains(['/', '\\']) || words[0].contains(char::is_whitespace) {
             "begins with a path, not a bare command name"
         } else if words.len() > limits::RESUME_ARGV_MAX_WORDS {
-            "has over 64 words"
+            "has too many words"
         } else if words.iter().map(String::len).sum::<usize>() > limits::RESUME_ARGV_MAX_BYTES {
-            "has over 8192 bytes"
+            "is too long"
         } else if words.iter().any(|word| word.chars().any(|c| c.is_control() || c == '\'')) {
             "holds a control character or an apostrophe"
         } else {
@@ -37,7 +37,11 @@ impl ResumeArgv {
         Err(InvalidValue::new(
             "resume_argv",
             problem,
-            "expected a bare command name and plain arguments",
+            format!(
+                "a bare command name and plain arguments, up to {} words and {} bytes",
+                limits::RESUME_ARGV_MAX_WORDS,
+                limits::RESUME_ARGV_MAX_BYTES
+            ),
         ))
     }
 

@@ -4,8 +4,9 @@ use crate::error::InvalidValue;
 use crate::ids::text_newtype;
 use crate::limits;
 
-/// The id of an agent's session. The server drops, without a word, one that is
-/// empty, over 512 characters or holds control characters (protocol §5.3).
+/// The id of an agent's session: 1 to [`limits::SESSION_ID_MAX`] characters, no
+/// control characters. The server drops any other without a word (protocol
+/// §5.3 B1).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionId(String);
@@ -23,7 +24,7 @@ impl SessionId {
             Some(problem) => Err(InvalidValue::new(
                 "agent_session_id",
                 problem,
-                "expected 1 to 512 characters without control characters",
+                format!("1 to {} characters, no control characters", limits::SESSION_ID_MAX),
             )),
         }
     }
@@ -34,7 +35,9 @@ impl SessionId {
     }
 }
 
-/// The absolute path of an agent's session file, up to 4096 characters.
+/// The absolute path of an agent's session file, up to
+/// [`limits::SESSION_PATH_MAX`] characters, no control characters. The server
+/// drops any other without a word (protocol §5.3 B1).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionPath(String);
@@ -54,7 +57,7 @@ impl SessionPath {
             Some(problem) => Err(InvalidValue::new(
                 "agent_session_path",
                 problem,
-                "expected an absolute path of up to 4096 characters",
+                format!("an absolute path of up to {} characters", limits::SESSION_PATH_MAX),
             )),
         }
     }

@@ -33,6 +33,12 @@ pub struct Snapshot {
     /// The server's protocol number.
     #[serde(default)]
     pub protocol: u64,
+    /// The workspace with the focus.
+    #[serde(default)]
+    pub focused_workspace_id: Option<String>,
+    /// The tab with the focus.
+    #[serde(default)]
+    pub focused_tab_id: Option<String>,
     /// The pane with the focus.
     #[serde(default)]
     pub focused_pane_id: Option<String>,

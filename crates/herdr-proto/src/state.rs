@@ -82,6 +82,12 @@ impl StateKey {
     }
 }
 
+impl fmt::Display for StateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 impl From<ReportState> for StateKey {
     fn from(state: ReportState) -> Self {
         match state {

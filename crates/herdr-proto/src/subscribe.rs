@@ -34,11 +34,22 @@ impl Call for Subscribe {
     type Reply = SubscriptionStarted;
 }
 
-/// The first line of a stream. The server's deadline for it does not apply to
-/// the events that follow.
+/// The first line of a stream. A deadline for it does not apply to the events
+/// that follow (failure B73). A result by another name is malformed: after it
+/// there would be no stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
-pub struct SubscriptionStarted {}
+pub struct SubscriptionStarted {
+    #[serde(rename = "type")]
+    kind: StartedKind,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+enum StartedKind {
+    #[default]
+    #[serde(rename = "subscription_started")]
+    SubscriptionStarted,
+}
 
 /// One kind of event to hear of. On 0.8.2 each entry first replays up to 512
 /// old events, one per 100 ms, so an event is a hint to read the pane and

@@ -1,10 +1,9 @@
 use std::fmt;
-use std::iter::Peekable;
-use std::str::Chars;
 
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::escape::skip_sequence;
 use crate::limits::TEXT_MAX_SCALARS;
 
 /// Text for people in the sidebar: a title, a label, a token's value. Never
@@ -24,8 +23,9 @@ impl PresentationText {
     /// Whole escape sequences (CSI, OSC, DCS and their kin) go. A run with
     /// line breaks, tabs or other control characters becomes one space.
     /// Direction overrides and invisible format characters go; emoji joiners
-    /// and variation selectors stay. The ends are trimmed. What is longer than
-    /// 80 scalars is cut between grapheme clusters and ends with `…`.
+    /// and variation selectors stay where they follow something. The ends are
+    /// trimmed. What is longer than [`TEXT_MAX_SCALARS`] is cut between
+    /// grapheme clusters and ends with `…`.
     ///
     /// ```
     /// use herdr_proto::PresentationText;
@@ -35,8 +35,7 @@ impl PresentationText {
     /// ```
     pub fn normalize(text: &str) -> Option<Self> {
         let clean = clean(text, Some(TEXT_MAX_SCALARS));
-        let visible = |c: char| !c.is_whitespace() && !joins(c);
-        clean.chars().any(visible).then(|| Self(cut(clean)))
+        (!clean.is_empty()).then(|| Self(cut(clean)))
     }
 
     /// The text.
@@ -91,6 +90,8 @@ fn clean(text: &str, enough: Option<usize>) -> String {
             broken = true;
         } else if c.is_whitespace() {
             blanks.push(c);
+        } else if joins(c) && (out.is_empty() || broken || !blanks.is_empty()) {
+            // It has nothing to join, and must not make a blank text look full.
         } else {
             if broken {
                 blanks.clear();
@@ -136,64 +137,17 @@ fn cut(text: String) -> String {
     kept + "…"
 }
 
-/// Skips the rest of an escape sequence that begins with `c`.
-fn skip_sequence(c: char, chars: &mut Peekable<Chars<'_>>) -> bool {
-    match c {
-        '\u{1b}' => match chars.peek() {
-            Some('[') => {
-                chars.next();
-                skip_control_sequence(chars);
-            }
-            Some(']' | 'P' | 'X' | '^' | '_') => {
-                chars.next();
-                skip_string(chars);
-            }
-            _ => {
-                while chars.next_if(|c| matches!(c, ' '..='/')).is_some() {}
-                chars.next_if(|c| matches!(c, '0'..='~'));
-            }
-        },
-        '\u{9b}' => skip_control_sequence(chars),
-        '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(chars),
-        _ => return false,
-    }
-    true
-}
-
-/// CSI: parameters and intermediates, then one final byte.
-fn skip_control_sequence(chars: &mut Peekable<Chars<'_>>) {
-    while chars.next_if(|c| matches!(c, ' '..='?')).is_some() {}
-    chars.next_if(|c| matches!(c, '@'..='~'));
-}
-
-/// OSC, DCS, SOS, PM, APC: everything up to BEL or the string terminator; a
-/// terminal swallows the rest of an unfinished one, and so do we.
-fn skip_string(chars: &mut Peekable<Chars<'_>>) {
-    while let Some(c) = chars.next() {
-        match c {
-            '\u{7}' | '\u{9c}' | '\u{18}' | '\u{1a}' => return,
-            '\u{1b}' => {
-                // An escape ends the string; `\` completes the terminator, and
-                // anything else begins a sequence of its own.
-                if chars.next_if_eq(&'\\').is_none() {
-                    skip_sequence('\u{1b}', chars);
-                }
-                return;
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Kept though invisible: they hold emoji together and choose their form.
+/// Kept though invisible: the joiner holds emoji together, and the variation
+/// selectors choose the form of the character before them.
 fn joins(c: char) -> bool {
-    matches!(c, '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+    matches!(c, '\u{200d}' | '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Characters without a glyph, most of them of Unicode's property
-/// `Default_Ignorable_Code_Point`: direction marks and overrides, zero-width
-/// characters, fillers, tags.
-fn invisible(c: char) -> bool {
+/// Characters without a glyph: Unicode's property `Default_Ignorable_Code_Point`
+/// (direction marks and overrides, zero-width characters, fillers, tags)
+/// without those that [`joins`], and the interlinear annotation marks.
+pub(crate) fn invisible(c: char) -> bool {
     !joins(c)
         && matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
@@ -211,25 +165,6 @@ mod tests {
     }
 
     #[test]
-    fn escape_sequences_go_whole() {
-        for (raw, clean) in [
-            ("\u{1b}[31mred\u{1b}[0m\nline2\ttab", "red line2 tab"),
-            ("\u{1b}]0;window\u{7}after", "after"),
-            ("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
-            ("\u{1b}Pq#0;2\u{1b}\\a", "a"),
-            ("\u{9b}1mx\u{9d}0;t\u{9c}y", "xy"),
-            ("a\u{1b}(Bb", "ab"),
-            ("tail\u{1b}", "tail"),
-            ("tail\u{1b}[", "tail"),
-            ("open\u{1b}]0;never ends", "open"),
-            ("\u{1b}]0;x\u{1b}[31mred", "red"),
-            ("\u{1b}[3日", "日"),
-        ] {
-            assert_eq!(normal(raw), clean, "{raw:?}");
-        }
-    }
-
-    #[test]
     fn breaks_become_one_space_and_blanks_stay() {
         for (raw, clean) in [
             ("a\r\n\r\nb", "a b"),
@@ -239,6 +174,8 @@ mod tests {
             ("  spaced  ", "spaced"),
             ("\u{1b}\n", ""),
             (" \u{200b}\u{200d}\u{fe0f} ", ""),
+            ("a \u{200d}", "a"),
+            ("a\n\u{fe0f}b", "a b"),
         ] {
             assert_eq!(normal(raw), clean, "{raw:?}");
         }

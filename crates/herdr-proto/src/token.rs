@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::InvalidValue;
-use crate::ids::text_newtype;
+use crate::ids::{text_newtype, word_problem};
 use crate::limits;
 use crate::text::PresentationText;
 
@@ -21,17 +21,15 @@ impl TokenKey {
     /// report.
     pub fn parse(key: impl Into<String>) -> Result<Self, InvalidValue> {
         let key = key.into();
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        let problem = if key.is_empty() {
-            "is empty".to_owned()
-        } else if let Some(bad) = key.chars().find(|c| !allowed(*c)) {
-            format!("holds {bad:?}")
-        } else if key.len() > limits::TOKEN_KEY_MAX {
-            format!("has {} characters", key.len())
-        } else {
-            return Ok(Self(key));
-        };
-        Err(InvalidValue::new("token key", problem, "expected 1 to 32 of A-Z a-z 0-9 _ -"))
+        let allows = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        match word_problem(&key, allows, limits::TOKEN_KEY_MAX) {
+            None => Ok(Self(key)),
+            Some(problem) => Err(InvalidValue::new(
+                "token key",
+                problem,
+                format!("1 to {} of A-Z a-z 0-9 _ -", limits::TOKEN_KEY_MAX),
+            )),
+        }
     }
 
     /// The key as text.

@@ -1,0 +1,110 @@
+//! The outer object of every line that the server sends, opened before anybody
+//! looks at what is in it.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::error::{Error, ErrorKind};
+use crate::open::ErrorCode;
+
+/// The server's refusal of a request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the server refused the request: {code}")]
+#[non_exhaustive]
+pub struct Rejection {
+    /// The code, which is what a caller acts on.
+    pub code: ErrorCode,
+    /// Text for people; empty if the server does not say. It may quote the
+    /// request, so it belongs in no log.
+    pub message: String,
+}
+
+/// A reply is a result or a refusal.
+pub type Reply<R> = Result<R, Rejection>;
+
+/// What a line holds beside a refusal: a reply has a result, an event line a
+/// kind and data. The id is not among them, see [`decode`](crate::decode).
+#[derive(Deserialize)]
+pub(crate) struct Envelope<'a> {
+    #[serde(borrow, default)]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) event: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) data: Option<&'a RawValue>,
+}
+
+impl<'a> Envelope<'a> {
+    /// Opens a line, or says what it refuses.
+    pub(crate) fn open(line: &'a [u8]) -> Result<Reply<Self>, Error> {
+        // A JSON reader passes over the fields that nobody asks for without
+        // looking whether they are text.
+        let line =
+            std::str::from_utf8(line).map_err(|_| Error::malformed("the line is not UTF-8"))?;
+        let envelope: Self = object(line, "the line is no JSON object")?;
+        if envelope.jsonrpc.is_some() {
+            return Err(Error::new(
+                ErrorKind::NotPaneApi,
+                "the line is JSON-RPC, not Herdr's pane API",
+            ));
+        }
+        match envelope.error {
+            Some(error) => rejection(error).map(Err),
+            None => Ok(Ok(envelope)),
+        }
+    }
+}
+
+/// Reads a JSON object and nothing else; `problem` says what to call a failure.
+///
+/// The look at the first character is needed because serde takes an array for
+/// a struct, its elements as the fields in their order.
+pub(crate) fn object<'a, T: Deserialize<'a>>(
+    json: &'a str,
+    problem: &'static str,
+) -> Result<T, Error> {
+    if !json.trim_start().starts_with('{') {
+        return Err(Error::malformed(problem));
+    }
+    serde_json::from_str(json).map_err(|cause| Error::json(problem, &cause))
+}
+
+/// As [`object`], for a part of a line that may be missing.
+pub(crate) fn part<T: DeserializeOwned>(
+    part: Option<&RawValue>,
+    missing: &'static str,
+    problem: &'static str,
+) -> Result<T, Error> {
+    object(part.ok_or_else(|| Error::malformed(missing))?.get(), problem)
+}
+
+fn rejection(error: &RawValue) -> Result<Rejection, Error> {
+    #[derive(Deserialize)]
+    struct Refusal<'a> {
+        #[serde(borrow)]
+        code: &'a RawValue,
+        #[serde(borrow, default)]
+        message: Option<&'a RawValue>,
+    }
+
+    let text = |raw: &RawValue| serde_json::from_str::<String>(raw.get()).ok();
+    let refusal: Refusal<'_> = object(error.get(), "the error is no object with a code")?;
+    match text(refusal.code) {
+        Some(code) => Ok(Rejection {
+            code: ErrorCode::from(code.as_str()),
+            message: refusal.message.and_then(text).unwrap_or_default(),
+        }),
+        None if refusal.code.get().starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+            Err(Error::new(
+                ErrorKind::NotPaneApi,
+                "the error has a numeric code, as JSON-RPC has and Herdr's pane API has not",
+            ))
+        }
+        None => Err(Error::malformed("the error's code is no text")),
+    }
+}
