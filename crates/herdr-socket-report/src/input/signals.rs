@@ -1,10 +1,12 @@
-//! Signals that end the program, as something to wait for.
+//! Signals that end the program, as something to wait for. A further one, a
+//! moment later, ends it at once.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,8 +15,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::flag;
 use signal_hook::low_level::{emulate_default_handler, pipe};
 
-/// Hears SIGINT, SIGTERM and SIGHUP. The first one is to end in good order; a
-/// second one ends at once.
+/// Hears SIGINT, SIGTERM and SIGHUP, which ask for an end in good order.
 pub(crate) struct Signals {
     /// Readable once a signal came.
     heard: UnixStream,
@@ -22,29 +23,29 @@ pub(crate) struct Signals {
     stop: Arc<AtomicBool>,
 }
 
-/// When a second signal ends the program at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Second {
-    /// As soon as the first one came.
-    Counts,
-    /// After [`Signals::end_at_once_next_time`].
-    CountsLater,
-}
+/// Signals that come together are one wish: a terminal that goes sends two, and
+/// so does a program that passes on what its child got already.
+const TOGETHER: Duration = Duration::from_millis(200);
 
 impl Signals {
     /// Begins to hear.
-    pub(crate) fn hear(second: Second) -> io::Result<Self> {
+    pub(crate) fn hear() -> io::Result<Self> {
         let (heard, write) = UnixStream::pair()?;
         let impatient = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            // The order matters: the second signal finds what the first one set.
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&impatient))?;
-            if second == Second::Counts {
-                flag::register(signal, Arc::clone(&impatient))?;
-            }
             pipe::register(signal, write.try_clone()?)?;
         }
         Ok(Self { heard, impatient, stop: Arc::default() })
+    }
+
+    /// From soon on, a further signal ends the program at once.
+    pub(crate) fn lose_patience_soon(&self) {
+        let impatient = Arc::clone(&self.impatient);
+        thread::spawn(move || {
+            thread::sleep(TOGETHER);
+            impatient.store(true, Ordering::Relaxed);
+        });
     }
 
     /// Waits for a signal; whether one came within this time.
@@ -76,11 +77,6 @@ impl Signals {
     /// Stops as Ctrl-Z does; returns when the shell lets us go on.
     pub(crate) fn stop() {
         let _ = emulate_default_handler(SIGTSTP);
-    }
-
-    /// The next signal ends the program at once.
-    pub(crate) fn end_at_once_next_time(&self) {
-        self.impatient.store(true, Ordering::Relaxed);
     }
 }
 

@@ -43,6 +43,11 @@ impl Stdin {
         Self { lines: LineReader::new(), chunk: vec![0; CHUNK], signals, host }
     }
 
+    /// The signals that end it.
+    pub(crate) fn signals(&self) -> &Signals {
+        &self.signals
+    }
+
     /// Waits for input and takes all that is ready. The items count also when
     /// an end comes with them.
     pub(crate) fn next(&mut self) -> (Vec<Item>, Option<End>) {

@@ -17,8 +17,7 @@ pub(crate) struct SettingFlags(pub(crate) Vec<Assignment>);
 /// What the short help shows; the long one shows all.
 const OFTEN: [&str; 3] = ["agent", "source", "display_name"];
 
-const HEADING: &str =
-    "Settings (weakest first: default, your file, project file, HERDR_REPORT_*, flag)";
+const HEADING: &str = "Settings (also in files and as HERDR_REPORT_*; see config show)";
 
 fn settings() -> impl Iterator<Item = &'static Setting> {
     SETTINGS.iter().filter(|setting| setting.scope != Scope::PersonsFile)

@@ -116,3 +116,25 @@ fn nothing_in_a_file_reaches_the_terminal_as_a_control_sequence() {
     let wild = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
     assert!(!output.stdout.chars().any(wild), "{:?}", output.stdout);
 }
+
+#[test]
+fn the_manual_has_every_setting_with_its_default() {
+    let manual = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sidecar.md");
+    let manual = std::fs::read_to_string(manual).unwrap();
+    let output = sidecar(&["config", "show"]).run("");
+    let settings = output.stdout.lines().filter(|line| line.contains(" =")).map(|line| {
+        let line = line.trim_start_matches("# ").split("  #").next().unwrap();
+        let (key, value) = line.split_once(" =").unwrap();
+        (key, value.trim().trim_matches(['[', ']', '"']))
+    });
+    let mut count = 0;
+    for (key, value) in settings {
+        let row = manual.lines().find(|line| line.starts_with(&format!("| `{key}` |")));
+        let row = row.unwrap_or_else(|| panic!("{key} is in the manual"));
+        if key != "source" && !value.is_empty() {
+            assert!(row.contains(&format!("| `{value}` |")), "{row}: {value}");
+        }
+        count += 1;
+    }
+    assert_eq!(count, 25);
+}

@@ -77,7 +77,21 @@ fn fed_by_a_host_it_leaves_the_hosts_process_group() {
 }
 
 #[test]
-fn a_second_signal_ends_it_at_once() {
+fn two_signals_at_a_time_are_one_wish() {
+    let herdr = FakeHerdr::start().unwrap();
+    let mut sidecar = inside(&herdr, &["run"]).start();
+    sidecar.line(START);
+    sidecar.line(WORK);
+    status(&herdr, "working");
+    sidecar.signal(Signal::HUP);
+    sidecar.signal(Signal::TERM);
+    sidecar.signal(Signal::INT);
+    assert_eq!(sidecar.wait().code, Some(0));
+    assert!(is_clean(&now(&herdr)));
+}
+
+#[test]
+fn a_further_signal_ends_it_at_once() {
     // A server that accepts and never answers keeps the end waiting.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("herdr.sock");
@@ -87,9 +101,11 @@ fn a_second_signal_ends_it_at_once() {
     sidecar.line(WORK);
     let (_held, _) = listener.accept().unwrap();
     sidecar.signal(Signal::TERM);
-    sidecar.signal(Signal::INT);
+    while sidecar.runs() {
+        sidecar.signal(Signal::TERM);
+        std::thread::yield_now();
+    }
+    // On a machine that is busy enough, the end in good order comes first.
     let code = sidecar.wait().code;
-    // Two signals that come before the first is seen are one to a process that
-    // had no time to look; both ends are in order.
-    assert!(matches!(code, Some(0 | 130)), "{code:?}");
+    assert!(matches!(code, Some(143 | 0)), "{code:?}");
 }

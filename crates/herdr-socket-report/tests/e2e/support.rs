@@ -112,6 +112,11 @@ impl Running {
         kill_process(self.pid(), signal).unwrap();
     }
 
+    /// Whether it has not ended yet.
+    pub(crate) fn runs(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
     /// The next line of its stdout.
     pub(crate) fn answer(&mut self) -> String {
         self.stdout.line()

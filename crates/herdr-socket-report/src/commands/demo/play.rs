@@ -6,7 +6,7 @@ use super::screen::Screen;
 use super::stage::Stage;
 use super::{Args, picture, plain};
 use crate::exit::Exit;
-use crate::input::signals::{Second, Signals};
+use crate::input::signals::Signals;
 use crate::output::say;
 
 /// How long the end may take.
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Args) -> Exit {
             return exit;
         }
     };
-    let signals = match Signals::hear(Second::CountsLater) {
+    let signals = match Signals::hear() {
         Ok(signals) => signals,
         Err(error) => {
             say(&format!("signals cannot be heard: {error}"));
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args) -> Exit {
         None => plain::play(&stage, &reporter, &signals),
     }
     // The cursor is back, so that an impatient person loses nothing.
-    signals.end_at_once_next_time();
+    signals.lose_patience_soon();
     let diagnostics = reporter.diagnostics();
     reporter.close(END);
     while let Some(diagnostic) = diagnostics.try_recv() {

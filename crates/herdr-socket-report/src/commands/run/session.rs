@@ -12,7 +12,7 @@ use socket_transport::{Client, Endpoint, ErrorKind, Options};
 use super::flushes::Flushes;
 use super::voice::Voice;
 use crate::exit::Exit;
-use crate::input::signals::{Second, Signals};
+use crate::input::signals::Signals;
 use crate::input::{End, Host, Item, Stdin, leave_the_hosts_group};
 use crate::place::Place;
 
@@ -37,7 +37,7 @@ pub(crate) struct Session {
 impl Session {
     /// Reads to the end and gives the pane back.
     pub(crate) fn run(self, host: Option<Host>) -> Exit {
-        let signals = match Signals::hear(Second::Counts) {
+        let signals = match Signals::hear() {
             Ok(signals) => signals,
             Err(error) => {
                 self.voice.say(&format!("signals cannot be heard: {error}"));
@@ -58,6 +58,7 @@ impl Session {
             }
         };
         tracing::debug!(?end, "no more events");
+        stdin.signals().lose_patience_soon();
         let over = Instant::now() + END;
         if end == End::Input {
             // A host that writes its last state and exits wants it seen, and a
