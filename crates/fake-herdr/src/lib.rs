@@ -42,4 +42,4 @@ mod server;
 
 pub use model::{AgentSession, Answer, Model, Observation, PaneProcess, Profile, Stream};
 #[cfg(unix)]
-pub use server::{Builder, Exchange, FakeHerdr, Stopper, WaitTimedOut};
+pub use server::{Builder, Exchange, FakeHerdr, Fault, Stopper, UnknownFault, WaitTimedOut};

@@ -2,8 +2,10 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod wire;
+
 use std::fs;
-use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::io::{BufReader, ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
@@ -11,46 +13,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
-use serde_json::{Value, json};
+use serde_json::json;
+use wire::{PATIENCE, connect, line, send, subscribe};
 
-const PATIENCE: Duration = Duration::from_secs(10);
-
-fn connect(path: &Path) -> UnixStream {
-    let connection = UnixStream::connect(path).unwrap();
-    connection.set_read_timeout(Some(PATIENCE)).unwrap();
-    connection.set_write_timeout(Some(PATIENCE)).unwrap();
-    connection
-}
-
-fn line(method: &str, params: &Value) -> Vec<u8> {
-    format!("{}\n", json!({ "id": "t", "method": method, "params": params })).into_bytes()
-}
-
-/// Everything that comes back until the end; a reset counts as an end.
-fn rest(mut connection: &UnixStream) -> String {
-    let mut text = String::new();
-    match connection.read_to_string(&mut text) {
-        Ok(_) => text,
-        Err(error) if error.kind() == ErrorKind::ConnectionReset => text,
-        Err(error) => panic!("{error}"),
-    }
-}
-
-fn send(path: &Path, bytes: &[u8]) -> String {
-    let mut connection = connect(path);
-    connection.write_all(bytes).unwrap();
-    rest(&connection)
-}
-
-fn subscribe(path: &Path, subscriptions: &Value) -> BufReader<UnixStream> {
-    let mut connection = connect(path);
-    let params = json!({ "subscriptions": subscriptions });
-    connection.write_all(&line("events.subscribe", &params)).unwrap();
-    let mut reader = BufReader::new(connection);
-    let mut reply = String::new();
-    reader.read_line(&mut reply).unwrap();
-    assert!(reply.contains("subscription_started"), "{reply}");
-    reader
+fn rest(connection: &UnixStream) -> String {
+    String::from_utf8(wire::rest(connection)).unwrap()
 }
 
 #[test]
@@ -206,43 +173,6 @@ fn the_poll_costs_100_ms_when_the_line_is_late() {
         began.elapsed()
     });
     assert!(slowest.max().unwrap() >= Duration::from_millis(50));
-}
-
-/// 200 connections at once, most of them abandoned or slow: they are served or
-/// let go, and no thread or descriptor stays.
-#[cfg(target_os = "linux")]
-#[test]
-fn nothing_stays_of_many_connections() {
-    let threads = || {
-        fs::read_dir("/proc/self/task")
-            .unwrap()
-            .filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok())
-            .filter(|name| name.starts_with("fake-herdr-"))
-            .count()
-    };
-    let herdr = FakeHerdr::start().unwrap();
-    let path = herdr.socket_path();
-    let mut idle = Vec::new();
-    for number in 0..200 {
-        let mut connection = connect(path);
-        match number % 4 {
-            0 => connection.write_all(&line("ping", &json!({}))).unwrap(),
-            1 => connection.write_all(b"{\"half").unwrap(),
-            2 => drop(subscribe(path, &json!([]))),
-            _ => {}
-        }
-        idle.push(connection);
-    }
-    assert!(send(path, &line("ping", &json!({}))).contains("pong"));
-    assert!(idle.iter().step_by(4).all(|connection| rest(connection).contains("pong")));
-    drop(idle);
-    // The server notices the ends by itself.
-    let end = Instant::now() + PATIENCE;
-    while threads() > 0 {
-        assert!(Instant::now() < end, "{} threads stay", threads());
-        std::thread::yield_now();
-    }
-    drop(herdr);
 }
 
 /// A server that stops while clients hold on lets go of them all at once.

@@ -45,27 +45,24 @@ impl Screen {
         for character in String::from_utf8_lossy(bytes).chars() {
             match character {
                 '\r' | '\n' => {
+                    self.echo();
                     let line = std::mem::take(&mut self.typed);
-                    if matches!(line.split_whitespace().next(), Some("exit")) {
+                    if line.split_whitespace().next() == Some("exit") {
                         return Typed::Exit;
                     }
                     self.push(PROMPT.to_owned());
                 }
-                '\u{3}' | '\u{15}' => {
-                    self.typed.clear();
-                    self.replace_last(PROMPT.to_owned());
-                }
+                '\u{3}' | '\u{15}' => self.typed.clear(),
                 '\u{4}' if self.typed.is_empty() => return Typed::Exit,
-                '\u{7f}' => {
-                    self.typed.pop();
-                    self.replace_last(format!("{PROMPT}{}", self.typed));
-                }
+                '\u{7f}' => _ = self.typed.pop(),
                 character if !character.is_control() && self.typed.len() < LONGEST_LINE => {
                     self.typed.push(character);
-                    self.replace_last(format!("{PROMPT}{}", self.typed));
                 }
                 _ => {}
             }
+        }
+        if !bytes.is_empty() {
+            self.echo();
         }
         Typed::Echoed
     }
@@ -88,9 +85,10 @@ impl Screen {
         }
     }
 
-    fn replace_last(&mut self, line: String) {
+    /// Shows what is typed so far behind the prompt.
+    fn echo(&mut self) {
         if let Some(last) = self.lines.last_mut() {
-            *last = line;
+            *last = format!("{PROMPT}{}", self.typed);
         }
     }
 }
@@ -109,11 +107,12 @@ mod tests {
         assert_eq!(screen.type_bytes(b"\x15exit\n"), Typed::Exit);
         screen.show("done\n");
         assert_eq!(screen.read(80).0, "done\n");
+        screen.type_bytes(&[b'x'; 5000]);
         for _ in 0..2000 {
-            screen.type_bytes(&[b'x'; 5000]);
-            screen.type_bytes(b"\n");
+            screen.type_bytes(b"y\n");
         }
         assert_eq!(screen.lines.len(), MOST_LINES);
-        assert!(screen.typed.len() <= LONGEST_LINE);
+        screen.type_bytes(&[b'x'; 5000]);
+        assert_eq!(screen.typed.len(), LONGEST_LINE);
     }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use fake_herdr::Fault;
 
 /// A Herdr that behaves, to test integrations against.
 #[derive(Debug, Parser)]
@@ -35,6 +36,10 @@ struct Serve {
     /// The protocol number, which chooses the server that is played
     #[arg(long, value_name = "P", default_value_t = 20)]
     protocol: u64,
+    /// Misbehave from the start, such as half-line, late:500 or
+    /// refuse:METHOD:CODE; may be given more than once
+    #[arg(long, value_name = "F")]
+    fault: Vec<Fault>,
 }
 
 #[expect(clippy::print_stderr, reason = "errors of a program go there")]

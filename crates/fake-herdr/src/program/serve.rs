@@ -14,7 +14,8 @@ use super::Serve;
 
 pub(super) fn serve(settings: &Serve) -> anyhow::Result<()> {
     let builder = FakeHerdr::builder().panes(settings.panes).protocol(settings.protocol);
-    run(builder, &settings.socket)
+    let faults = settings.fault.iter().cloned();
+    run(faults.fold(builder, Builder::fault), &settings.socket)
 }
 
 /// As `herdr server`: with nothing open, and the folder is made if it is

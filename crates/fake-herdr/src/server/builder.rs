@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::FakeHerdr;
+use super::fault::{Fault, Faults};
 use super::listener::Listener;
 use super::shared::{Options, Shared};
 use crate::model::{Model, Profile};
@@ -19,11 +20,19 @@ pub struct Builder {
     poll: bool,
     socket_path: Option<PathBuf>,
     model: Option<Box<Model>>,
+    faults: Vec<Fault>,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { panes: 1, profile: Profile::default(), poll: false, socket_path: None, model: None }
+        Self {
+            panes: 1,
+            profile: Profile::default(),
+            poll: false,
+            socket_path: None,
+            model: None,
+            faults: Vec::new(),
+        }
     }
 }
 
@@ -68,6 +77,13 @@ impl Builder {
         self
     }
 
+    /// Starts with a fault, as [`FakeHerdr::fault`] sets it later. More than one
+    /// can be given.
+    pub fn fault(mut self, fault: Fault) -> Self {
+        self.faults.push(fault);
+        self
+    }
+
     /// Binds the socket and starts to serve.
     ///
     /// # Errors
@@ -88,7 +104,12 @@ impl Builder {
         let model =
             self.model.map_or_else(|| first_model(self.profile, self.panes), |model| *model);
         let pane_id = model.pane_ids().into_iter().next().unwrap_or_default();
-        let shared = Arc::new(Shared::new(model, path, Options { poll: self.poll })?);
+        let mut faults = Faults::default();
+        for fault in self.faults {
+            faults.set(fault, None);
+        }
+        let options = Options { poll: self.poll };
+        let shared = Arc::new(Shared::new(model, faults, path, options)?);
         let listener = Listener::bind(Arc::clone(&shared))?;
         let listener =
             thread::Builder::new().name("fake-herdr".to_owned()).spawn(move || listener.run())?;

@@ -1,60 +1,184 @@
-//! One connection: one request, one answer, or a stream.
+//! One connection: one request, one answer, or a stream; and the faults that
+//! strike it.
 
 use std::io::{self, Write as _};
 use std::os::unix::net::UnixStream;
+use std::sync::PoisonError;
+use std::time::Duration;
 
 use herdr_proto::limits;
+use serde::Deserialize;
 
+use super::fault::Fault;
 use super::line::{self, Received};
+use super::log::Exchange;
+use super::mangle;
 use super::shared::Shared;
 use crate::model::{Answer, Stream};
 
+/// Between two bytes of an answer that comes byte by byte.
+const BYTE_GAP: Duration = Duration::from_micros(200);
+
+/// Longer than any client waits.
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Serves a connection to its end. Whatever goes wrong with it concerns only
 /// the client, which sees it.
-pub(super) fn serve(shared: &Shared, connection: &UnixStream, number: u64) {
-    let poll = shared.options().poll;
-    let received = line::receive(connection, shared.alarm(), poll, limits::SERVER_LINE_DEADLINE);
-    let Received::Line(line) = received else {
-        return;
-    };
-    let _ = connection.set_write_timeout(Some(limits::SERVER_LINE_DEADLINE));
-    match shared.answer(number, &line) {
-        Answer::Silence => {}
-        Answer::Reply(reply) => {
-            let _ = send(connection, &reply);
+pub(super) fn serve(shared: &Shared, client: &UnixStream, hangup: &UnixStream, number: u64) {
+    let connection = Connection { shared, client, hangup, number };
+    let _ = connection.serve();
+}
+
+struct Connection<'a> {
+    shared: &'a Shared,
+    client: &'a UnixStream,
+    hangup: &'a UnixStream,
+    number: u64,
+}
+
+impl Connection<'_> {
+    fn serve(&self) -> io::Result<()> {
+        self.client.set_write_timeout(Some(limits::SERVER_LINE_DEADLINE))?;
+        let Some(request) = self.receive() else {
+            return Ok(());
+        };
+        let text = String::from_utf8_lossy(&request).into_owned();
+        let fault = self.shared.with(|state, _| state.faults.strike(&method(&text)));
+        match fault {
+            None => self.answer(&request, None),
+            Some(Fault::NeverAnswers) => {
+                self.note(&text, None);
+                line::wait(self.hangup, Some(self.client), A_DAY);
+                Ok(())
+            }
+            Some(Fault::ClosesEarly) => {
+                self.note(&text, None);
+                Ok(())
+            }
+            Some(Fault::JsonRpc) => self.say(&text, &mangle::json_rpc(&text)),
+            Some(Fault::Refuses { code, .. }) => self.say(&text, &mangle::refusal(&text, &code)),
+            Some(Fault::SlowApp(time)) => {
+                let busy = self.shared.app.lock().unwrap_or_else(PoisonError::into_inner);
+                if line::wait(self.hangup, None, time) {
+                    return Ok(());
+                }
+                let answered = self.answer(&request, None);
+                drop(busy);
+                answered
+            }
+            fault => self.answer(&request, fault.as_ref()),
         }
-        Answer::Stream { reply, mut stream } => {
-            if send(connection, &reply).is_ok() {
-                hold(shared, connection, &mut stream);
+    }
+
+    /// The line, unless the client left or a reset was due before it was read.
+    fn receive(&self) -> Option<Vec<u8>> {
+        if self.shared.with(|state, _| state.faults.strike_exactly(&Fault::Resets)) {
+            // Closing on unread bytes is what resets a connection.
+            line::wait(self.hangup, Some(self.client), limits::SERVER_LINE_DEADLINE);
+            return None;
+        }
+        let poll = self.shared.options().poll;
+        let patience = limits::SERVER_LINE_DEADLINE;
+        match line::receive(self.client, self.hangup, poll, patience) {
+            Received::Line(line) => Some(line),
+            Received::Nothing | Received::Hangup => None,
+        }
+    }
+
+    /// Lets the model answer, and sends that under a fault or without.
+    fn answer(&self, request: &[u8], fault: Option<&Fault>) -> io::Result<()> {
+        if !self.shared.wait_for_thaw() {
+            return Ok(());
+        }
+        let answer = self.shared.with(|state, now| {
+            let answer = state.model.request(now, request);
+            state.log.push(Exchange {
+                connection: self.number,
+                at: now,
+                request: String::from_utf8_lossy(request).into_owned(),
+                reply: answer.line().map(str::to_owned),
+            });
+            answer
+        });
+        let Some(reply) = answer.line() else {
+            return Ok(());
+        };
+        self.send(reply, fault)?;
+        if let Answer::Stream { mut stream, .. } = answer {
+            self.hold(&mut stream)?;
+        }
+        Ok(())
+    }
+
+    fn send(&self, reply: &str, fault: Option<&Fault>) -> io::Result<()> {
+        match fault {
+            Some(Fault::AnswersLate(time)) => {
+                if line::wait(self.hangup, None, *time) {
+                    return Err(io::ErrorKind::ConnectionAborted.into());
+                }
+                self.write(&mangle::line(reply))
+            }
+            Some(Fault::ByteByByte) => mangle::line(reply).iter().try_for_each(|byte| {
+                line::wait(self.hangup, None, BYTE_GAP);
+                self.write(&[*byte])
+            }),
+            Some(fault) => {
+                let bytes = mangle::mangle(fault, reply);
+                self.write(&bytes.unwrap_or_else(|| mangle::line(reply)))
+            }
+            None => self.write(&mangle::line(reply)),
+        }
+    }
+
+    /// Sends events until the client stirs or the server ends the stream.
+    fn hold(&self, stream: &mut Stream) -> io::Result<()> {
+        loop {
+            if !self.shared.wait_for_thaw() || line::stirred(self.client) {
+                return Ok(());
+            }
+            let (lines, now) = {
+                let mut state = self.shared.lock();
+                let now = self.shared.now();
+                (state.model.tick(now, stream), now)
+            };
+            for line in lines {
+                self.write(&mangle::line(&line))?;
+            }
+            let rest = stream.due().saturating_sub(now);
+            if stream.ended() || line::wait(self.hangup, Some(self.client), rest) {
+                return Ok(());
             }
         }
     }
-}
 
-/// Sends events until the client stirs or the server ends the stream.
-fn hold(shared: &Shared, connection: &UnixStream, stream: &mut Stream) {
-    loop {
-        if line::stirred(connection) {
-            return;
-        }
-        let (lines, now) = {
-            let mut state = shared.lock();
-            let now = shared.now();
-            (state.model.tick(now, stream), now)
-        };
-        if lines.iter().any(|line| send(connection, line).is_err()) || stream.ended() {
-            return;
-        }
-        let rest = stream.due().saturating_sub(now);
-        if line::wait(shared.alarm(), Some(connection), rest) {
-            return;
-        }
+    /// An answer that the model has no part in.
+    fn say(&self, request: &str, reply: &str) -> io::Result<()> {
+        self.note(request, Some(reply));
+        self.write(&mangle::line(reply))
+    }
+
+    fn note(&self, request: &str, reply: Option<&str>) {
+        self.shared.with(|state, at| {
+            state.log.push(Exchange {
+                connection: self.number,
+                at,
+                request: request.to_owned(),
+                reply: reply.map(str::to_owned),
+            });
+        });
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut client = self.client;
+        client.write_all(bytes)
     }
 }
 
-fn send(mut connection: &UnixStream, line: &str) -> io::Result<()> {
-    let mut bytes = Vec::with_capacity(line.len() + 1);
-    bytes.extend_from_slice(line.as_bytes());
-    bytes.push(b'\n');
-    connection.write_all(&bytes)
+/// The method of a request, as far as it can be made out.
+fn method(request: &str) -> String {
+    #[derive(Deserialize)]
+    struct OnlyMethod {
+        method: String,
+    }
+    serde_json::from_str::<OnlyMethod>(request).map(|only| only.method).unwrap_or_default()
 }

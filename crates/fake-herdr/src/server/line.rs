@@ -16,15 +16,15 @@ pub(super) enum Received {
     Line(Vec<u8>),
     /// The client left, was too slow or sent too much; no answer is due.
     Nothing,
-    /// The server is to end.
-    Alarm,
+    /// The server lets go of the connection.
+    Hangup,
 }
 
 /// Reads until the newline, at most `patience`. With `poll` the server looks
 /// only every 100 ms when nothing is there.
 pub(super) fn receive(
     connection: &UnixStream,
-    alarm: &UnixStream,
+    hangup: &UnixStream,
     poll: bool,
     patience: Duration,
 ) -> Received {
@@ -54,13 +54,13 @@ pub(super) fn receive(
                 if left.is_zero() {
                     return Received::Nothing;
                 }
-                let alarmed = if poll {
-                    wait(alarm, None, left.min(limits::SERVER_POLL))
+                let hung_up = if poll {
+                    wait(hangup, None, left.min(limits::SERVER_POLL))
                 } else {
-                    wait(alarm, Some(connection), left)
+                    wait(hangup, Some(connection), left)
                 };
-                if alarmed {
-                    return Received::Alarm;
+                if hung_up {
+                    return Received::Hangup;
                 }
             }
             Err(Errno::INTR) => {}
@@ -70,9 +70,13 @@ pub(super) fn receive(
 }
 
 /// Waits until the connection, if one is given, has something, or the time is
-/// over; `true` when the server is to end.
-pub(super) fn wait(alarm: &UnixStream, connection: Option<&UnixStream>, longest: Duration) -> bool {
-    let mut ready = vec![PollFd::new(alarm, PollFlags::IN)];
+/// over; `true` when the server lets go of the connection.
+pub(super) fn wait(
+    hangup: &UnixStream,
+    connection: Option<&UnixStream>,
+    longest: Duration,
+) -> bool {
+    let mut ready = vec![PollFd::new(hangup, PollFlags::IN)];
     ready.extend(connection.map(|connection| PollFd::new(connection, PollFlags::IN)));
     let timeout = Timespec {
         tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),

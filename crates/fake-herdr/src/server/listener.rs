@@ -1,140 +1,123 @@
 //! The thread that owns the socket: it binds, accepts, binds anew after a
-//! handoff, and joins every connection in the end.
+//! handoff or an outage, and joins every connection in the end.
 
-use std::fs;
-use std::io;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::{fs, io};
 
 use rustix::event::{PollFd, PollFlags};
 
 use super::connection;
-use super::shared::Shared;
+use super::shared::{Shared, Socket, Wish};
+use super::socket::{Bound, Stuffing};
 
 pub(super) struct Listener {
     shared: Arc<Shared>,
-    socket: UnixListener,
-    inode: u64,
+    /// `None` while nobody is to be found.
+    bound: Option<Bound>,
     generation: u64,
+    stuffing: Option<Stuffing>,
     connections: Vec<JoinHandle<()>>,
 }
 
 impl Listener {
     pub(super) fn bind(shared: Arc<Shared>) -> io::Result<Self> {
-        let generation = shared.lock().model.generation();
-        let (socket, inode) = bind(shared.path())?;
-        Ok(Self { shared, socket, inode, generation, connections: Vec::new() })
+        let generation = shared.wish().generation;
+        let bound = Some(Bound::at(shared.path())?);
+        let mut listener =
+            Self { shared, bound, generation, stuffing: None, connections: Vec::new() };
+        let wish = listener.shared.wish();
+        listener.follow(wish);
+        Ok(listener)
     }
 
     /// Serves until the server stops. A transient failure of accept does not
     /// end it, unlike on 0.8.2, where it would hide what a test is about.
     pub(super) fn run(mut self) {
         loop {
-            let mut ready = [
-                PollFd::new(&self.socket, PollFlags::IN),
-                PollFd::new(self.shared.bell().hear(), PollFlags::IN),
-                PollFd::new(self.shared.alarm(), PollFlags::IN),
-            ];
+            let wish = self.shared.wish();
+            if wish.stop {
+                break;
+            }
+            let mut ready = vec![PollFd::new(self.shared.bell().hear(), PollFlags::IN)];
+            if let Some(bound) = self.bound.as_ref().filter(|_| wish.accepts) {
+                ready.push(PollFd::new(bound.socket(), PollFlags::IN));
+            }
             if rustix::event::poll(&mut ready, None).is_err() {
                 continue;
             }
-            let [knocks, rings, alarm] = ready.map(|entry| !entry.revents().is_empty());
-            if alarm {
-                break;
-            }
+            let rings = !ready[0].revents().is_empty();
+            let knocks = ready.get(1).is_some_and(|knock| !knock.revents().is_empty());
             if rings {
                 self.shared.bell().quiet();
-                if self.look_again() {
-                    break;
-                }
-            }
-            if knocks {
+                let wish = self.shared.wish();
+                self.follow(wish);
+            } else if knocks {
                 self.accept();
             }
         }
         self.end();
     }
 
-    /// Follows what happened to the model; `true` when the server is to end.
-    fn look_again(&mut self) -> bool {
-        let (stopping, generation) = {
-            let state = self.shared.lock();
-            (state.model.is_stopping(), state.model.generation())
-        };
-        if generation != self.generation {
-            self.generation = generation;
-            if let Ok((socket, inode)) = self.bind_anew() {
-                (self.socket, self.inode) = (socket, inode);
+    /// Makes the socket as it is to be now.
+    fn follow(&mut self, wish: Wish) {
+        match wish.socket {
+            Socket::Listening => {
+                let another = wish.generation != self.generation;
+                match &mut self.bound {
+                    Some(bound) if another => bound.renew(self.shared.path()),
+                    Some(_) => {}
+                    None => self.bound = Bound::at(self.shared.path()).ok(),
+                }
+            }
+            // The file stays when the socket is closed.
+            Socket::Refusing => self.bound = None,
+            Socket::Gone => {
+                match self.bound.take() {
+                    Some(bound) => bound.remove(self.shared.path()),
+                    // It was refusing before, and the file is its.
+                    None => _ = fs::remove_file(self.shared.path()),
+                }
             }
         }
-        stopping
-    }
-
-    /// Another socket at the same path. It is bound beside the old one and put
-    /// in its place, so that it has another inode and the path is never empty.
-    fn bind_anew(&self) -> io::Result<(UnixListener, u64)> {
-        let path = self.shared.path();
-        let mut beside = path.as_os_str().to_owned();
-        beside.push("~");
-        if let Ok(bound) = bind(Path::new(&beside)) {
-            fs::rename(&beside, path)?;
-            return Ok(bound);
+        self.generation = wish.generation;
+        let stuffed = self.stuffing.is_some();
+        if wish.full && !stuffed {
+            self.stuffing =
+                self.bound.as_ref().and_then(|bound| bound.stuff(self.shared.path()).ok());
+        } else if !wish.full && stuffed {
+            self.stuffing = None;
+            if let Some(bound) = &self.bound {
+                bound.unstuff();
+            }
         }
-        // The name beside it has one byte more, which may be one too many.
-        self.remove_file();
-        bind(path)
     }
 
     fn accept(&mut self) {
-        let Ok((connection, _)) = self.socket.accept() else {
+        let Some(connection) = self.bound.as_ref().and_then(Bound::accept) else {
             return;
         };
         self.connections.retain(|thread| !thread.is_finished());
-        let number = self.shared.lock().log.accept();
+        let (number, hangup) = self.shared.accept();
         let shared = Arc::clone(&self.shared);
         let thread = thread::Builder::new()
             .name(format!("fake-herdr-{number}"))
-            .spawn(move || connection::serve(&shared, &connection, number));
+            .spawn(move || connection::serve(&shared, &connection, hangup.hear(), number));
         self.connections.extend(thread);
     }
 
-    fn end(self) {
-        self.remove_file();
+    fn end(mut self) {
+        match self.bound.take() {
+            Some(bound) => bound.remove(self.shared.path()),
+            None if self.shared.wish().socket == Socket::Refusing => {
+                let _ = fs::remove_file(self.shared.path());
+            }
+            None => {}
+        }
         // `server.stop` ends the other connections as well; this wakes them.
         self.shared.stop();
-        drop(self.socket);
         for thread in self.connections {
             let _ = thread.join();
         }
     }
-
-    /// Removes the file if it is still ours.
-    fn remove_file(&self) {
-        let path = self.shared.path();
-        if fs::symlink_metadata(path).is_ok_and(|found| found.ino() == self.inode) {
-            let _ = fs::remove_file(path);
-        }
-    }
-}
-
-fn bind(path: &Path) -> io::Result<(UnixListener, u64)> {
-    let socket = match UnixListener::bind(path) {
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_dead_socket(path) => {
-            fs::remove_file(path)?;
-            UnixListener::bind(path)?
-        }
-        bound => bound?,
-    };
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-    socket.set_nonblocking(true)?;
-    Ok((socket, fs::symlink_metadata(path)?.ino()))
-}
-
-fn is_dead_socket(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
-        && UnixStream::connect(path)
-            .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }

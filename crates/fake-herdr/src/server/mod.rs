@@ -1,11 +1,15 @@
 //! The socket around the model: threads, one request per connection, streams.
 
+mod alarm;
 mod builder;
 mod connection;
+mod fault;
 mod line;
 mod listener;
 mod log;
+mod mangle;
 mod shared;
+mod socket;
 mod wait;
 
 use std::path::Path;
@@ -20,6 +24,7 @@ use crate::model::{Model, Observation};
 use shared::Shared;
 
 pub use builder::Builder;
+pub use fault::{Fault, UnknownFault};
 pub use log::Exchange;
 pub use wait::WaitTimedOut;
 
@@ -143,6 +148,23 @@ impl FakeHerdr {
         satisfied: impl FnMut(&[Exchange]) -> bool,
     ) -> bool {
         self.shared.wait_for_log(patience, satisfied)
+    }
+
+    /// Makes something go wrong until [`FakeHerdr::clear_faults`]. Several
+    /// faults can be set; the one set first that concerns a request strikes it.
+    pub fn fault(&self, fault: Fault) {
+        self.shared.with(|state, _| state.faults.set(fault, None));
+    }
+
+    /// Makes something go wrong for the next so many requests that it concerns.
+    pub fn fault_times(&self, fault: Fault, times: u32) {
+        self.shared.with(|state, _| state.faults.set(fault, Some(times)));
+    }
+
+    /// Ends all faults: a frozen server applies what it received meanwhile, one
+    /// that was gone is back at its path.
+    pub fn clear_faults(&self) {
+        self.shared.with(|state, _| state.faults.clear());
     }
 
     /// Hands the panes to a new server process, as [`Model::live_handoff`] says;

@@ -1,14 +1,14 @@
 //! What all threads of a server share.
 
 use std::io;
-use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::log::{Exchange, Log};
-use crate::model::{Answer, Model};
+use super::alarm::Alarm;
+use super::fault::{Fault, Faults};
+use super::log::Log;
+use crate::model::Model;
 
 /// Settings that do not change while a server runs.
 #[derive(Debug, Clone, Copy)]
@@ -21,63 +21,48 @@ pub(super) struct Options {
 pub(super) struct State {
     pub(super) model: Model,
     pub(super) log: Log,
-    pub(super) stopped: bool,
+    pub(super) faults: Faults,
+    /// Ends every connection of the present process behind the socket.
+    hangup: Arc<Alarm>,
+    stopped: bool,
+}
+
+impl State {
+    /// Whether clients find a process that listens.
+    fn is_up(&self) -> bool {
+        !self.faults.has(&Fault::Gone) && !self.faults.has(&Fault::Refusing)
+    }
 }
 
 #[derive(Debug)]
 pub(super) struct Shared {
     state: Mutex<State>,
+    /// Held by the request that the slow app thread works on.
+    pub(super) app: Mutex<()>,
     changed: Condvar,
     started: Instant,
     path: PathBuf,
     options: Options,
-    /// Its end tells every thread of this server to finish.
-    alarm: Alarm,
     /// A byte here makes the listener look at the state again.
     bell: Alarm,
 }
 
-/// Two ends of a socket pair: one to ring, one to poll.
-#[derive(Debug)]
-pub(super) struct Alarm {
-    ring: UnixStream,
-    hear: UnixStream,
-}
-
-impl Alarm {
-    fn new() -> io::Result<Self> {
-        let (ring, hear) = UnixStream::pair()?;
-        ring.set_nonblocking(true)?;
-        hear.set_nonblocking(true)?;
-        Ok(Self { ring, hear })
-    }
-
-    /// What becomes readable when it rings.
-    pub(super) fn hear(&self) -> &UnixStream {
-        &self.hear
-    }
-
-    /// Takes away what rang so far.
-    pub(super) fn quiet(&self) {
-        let mut bytes = [0; 64];
-        while matches!(io::Read::read(&mut &self.hear, &mut bytes), Ok(read) if read > 0) {}
-    }
-
-    fn ring(&self) {
-        // A full buffer rings already.
-        let _ = io::Write::write(&mut &self.ring, &[1]);
-    }
-}
-
 impl Shared {
-    pub(super) fn new(model: Model, path: PathBuf, options: Options) -> io::Result<Self> {
+    pub(super) fn new(
+        model: Model,
+        faults: Faults,
+        path: PathBuf,
+        options: Options,
+    ) -> io::Result<Self> {
+        let hangup = Arc::new(Alarm::new()?);
+        let log = Log::default();
         Ok(Self {
-            state: Mutex::new(State { model, log: Log::default(), stopped: false }),
+            state: Mutex::new(State { model, log, faults, hangup, stopped: false }),
+            app: Mutex::new(()),
             changed: Condvar::new(),
             started: Instant::now(),
             path,
             options,
-            alarm: Alarm::new()?,
             bell: Alarm::new()?,
         })
     }
@@ -92,11 +77,6 @@ impl Shared {
 
     pub(super) fn now(&self) -> Duration {
         self.started.elapsed()
-    }
-
-    /// Readable once the server is to end.
-    pub(super) fn alarm(&self) -> &UnixStream {
-        self.alarm.hear()
     }
 
     pub(super) fn bell(&self) -> &Alarm {
@@ -119,36 +99,68 @@ impl Shared {
     /// Works on the state and tells everybody who waits for it.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut State, Duration) -> T) -> T {
         let mut state = self.lock();
-        let before = state.model.generation();
+        let (generation, up) = (state.model.generation(), state.is_up());
         let result = work(&mut state, self.now());
-        let moved_on = state.model.generation() != before || state.model.is_stopping();
+        let another_process = state.model.generation() != generation;
+        if another_process || up && !state.is_up() {
+            // Without a fresh alarm the old one would ring for the new process
+            // as well; then it is better to let the old connections live.
+            if let Ok(fresh) = Alarm::new() {
+                std::mem::replace(&mut state.hangup, Arc::new(fresh)).ring_for_good();
+            }
+        }
         drop(state);
         self.changed.notify_all();
-        if moved_on {
-            self.bell.ring();
-        }
+        self.bell.ring();
         result
     }
 
-    /// Answers a request and logs it.
-    pub(super) fn answer(&self, connection: u64, line: &[u8]) -> Answer {
-        self.with(|state, now| {
-            let answer = state.model.request(now, line);
-            state.log.push(Exchange {
-                connection,
-                at: now,
-                request: String::from_utf8_lossy(line).into_owned(),
-                reply: answer.line().map(str::to_owned),
-            });
-            answer
-        })
+    /// Counts a connection and gives it the alarm that ends it.
+    pub(super) fn accept(&self) -> (u64, Arc<Alarm>) {
+        let mut state = self.lock();
+        let number = state.log.accept();
+        let hangup = Arc::clone(&state.hangup);
+        drop(state);
+        self.changed.notify_all();
+        (number, hangup)
+    }
+
+    /// Waits while the server is frozen; `false` if it ends meanwhile.
+    pub(super) fn wait_for_thaw(&self) -> bool {
+        let mut state = self.lock();
+        while state.faults.has(&Fault::Frozen) && !state.stopped {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.stopped
+    }
+
+    /// What the listener is to do.
+    pub(super) fn wish(&self) -> Wish {
+        let state = self.lock();
+        let has = |fault: &Fault| state.faults.has(fault);
+        Wish {
+            stop: state.stopped || state.model.is_stopping(),
+            generation: state.model.generation(),
+            socket: if has(&Fault::Gone) {
+                Socket::Gone
+            } else if has(&Fault::Refusing) {
+                Socket::Refusing
+            } else {
+                Socket::Listening
+            },
+            accepts: !has(&Fault::Frozen) && !has(&Fault::FullBacklog),
+            full: has(&Fault::FullBacklog),
+        }
     }
 
     /// Makes every thread of the server end.
     pub(super) fn stop(&self) {
-        self.lock().stopped = true;
+        let mut state = self.lock();
+        state.stopped = true;
+        state.hangup.ring_for_good();
+        drop(state);
         self.changed.notify_all();
-        let _ = self.alarm.ring.shutdown(Shutdown::Both);
+        self.bell.ring();
     }
 
     pub(super) fn env_of(&self, pane: &str) -> Option<Vec<(String, String)>> {
@@ -164,4 +176,24 @@ impl Shared {
             ("HERDR_PANE_ID".to_owned(), pane),
         ])
     }
+}
+
+/// What is to be at the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Socket {
+    Listening,
+    /// A file without a listener.
+    Refusing,
+    /// No file.
+    Gone,
+}
+
+/// How the listener is to be, by the state.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wish {
+    pub(super) stop: bool,
+    pub(super) generation: u64,
+    pub(super) socket: Socket,
+    pub(super) accepts: bool,
+    pub(super) full: bool,
 }

@@ -1,0 +1,117 @@
+//! Answers that are not as they should be.
+
+use serde_json::{Map, Value, json};
+
+use super::fault::Fault;
+
+/// The length of an oversize answer.
+const OVERSIZE: usize = 10 * 1024 * 1024;
+
+/// The bytes that go out for an answer under a fault, newline and all. `None`
+/// when the fault does not change the answer itself.
+pub(super) fn mangle(fault: &Fault, reply: &str) -> Option<Vec<u8>> {
+    let with_id = |id: Value| edit(reply, |whole| _ = whole.insert("id".to_owned(), id));
+    let text = match fault {
+        Fault::HalfLine => return Some(reply.as_bytes()[..reply.len() / 2].to_vec()),
+        Fault::TwoLines => format!("{reply}\n{}", json!({ "id": "uninvited", "result": {} })),
+        Fault::WrongId => with_id("of-another-request".into()),
+        Fault::EmptyId => with_id("".into()),
+        Fault::NullId => with_id(Value::Null),
+        Fault::Oversize => edit(reply, |whole| {
+            let padding = OVERSIZE.saturating_sub(reply.len());
+            whole.insert("padding".to_owned(), "x".repeat(padding).into());
+        }),
+        Fault::Unknown => edit(reply, |whole| {
+            whole.insert("trace".to_owned(), json!({ "span": [1, null] }));
+            whole.values_mut().for_each(estrange);
+        }),
+        Fault::InvalidUtf8 => {
+            let mut bytes = line(reply);
+            // Within the line, so that only the text is wrong and not the end.
+            bytes.insert(1, 0xff);
+            return Some(bytes);
+        }
+        _ => return None,
+    };
+    Some(line(&text))
+}
+
+/// An answer as herdr-core gives it to a request that it does not know.
+pub(super) fn json_rpc(request: &str) -> String {
+    let id = serde_json::from_str::<Value>(request).ok().and_then(|whole| whole.get("id").cloned());
+    json!({
+        "jsonrpc": "2.0",
+        "id": id,
+        "error": {
+            "code": -32601,
+            "message": "method not found",
+            "data": { "kind": "unknown_method", "hint": "hc schema" },
+        },
+    })
+    .to_string()
+}
+
+pub(super) fn refusal(request: &str, code: &str) -> String {
+    let id = serde_json::from_str::<Value>(request).ok().and_then(|whole| whole.get("id").cloned());
+    json!({ "id": id, "error": { "code": code, "message": "refused by a fault" } }).to_string()
+}
+
+pub(super) fn line(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len() + 1);
+    bytes.extend_from_slice(text.as_bytes());
+    bytes.push(b'\n');
+    bytes
+}
+
+/// Changes the outermost object of an answer.
+fn edit(reply: &str, change: impl FnOnce(&mut Map<String, Value>)) -> String {
+    match serde_json::from_str(reply) {
+        Ok(Value::Object(mut whole)) => {
+            change(&mut whole);
+            Value::Object(whole).to_string()
+        }
+        _ => reply.to_owned(),
+    }
+}
+
+/// Adds fields to every object and replaces what clients might take for a
+/// closed set of values.
+fn estrange(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut() {
+                let open = ["agent_status", "code", "kind"].contains(&name.as_str());
+                if open && value.is_string() {
+                    *value = "of_the_future".into();
+                } else {
+                    estrange(value);
+                }
+            }
+            fields.insert("of_the_future".to_owned(), json!({ "since": 99 }));
+        }
+        Value::Array(items) => items.iter_mut().for_each(estrange),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_named_part_is_wrong() {
+        let reply = r#"{"id":"7","result":{"type":"ok"}}"#;
+        let text = |fault| String::from_utf8(mangle(&fault, reply).unwrap()).unwrap();
+        assert_eq!(text(Fault::EmptyId), "{\"id\":\"\",\"result\":{\"type\":\"ok\"}}\n");
+        assert!(text(Fault::NullId).contains("\"id\":null"));
+        assert!(!text(Fault::HalfLine).contains('\n'));
+        assert_eq!(text(Fault::TwoLines).lines().count(), 2);
+        assert!(text(Fault::Oversize).len() >= OVERSIZE);
+        assert!(String::from_utf8(mangle(&Fault::InvalidUtf8, reply).unwrap()).is_err());
+        let unknown = text(Fault::Unknown);
+        assert!(unknown.contains("\"type\":\"ok\"") && unknown.contains("of_the_future"));
+        assert_eq!(mangle(&Fault::NeverAnswers, reply), None);
+        assert!(json_rpc(r#"{"id":"7"}"#).contains("\"jsonrpc\":\"2.0\""));
+        assert!(refusal(r#"{"id":"7"}"#, "c").contains("\"id\":\"7\""));
+    }
+}

@@ -1,0 +1,111 @@
+//! The socket file and its listener.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+/// Connections that may wait to be accepted, as Rust's own listener asks for.
+const BACKLOG: i32 = 4096;
+
+/// A listener and the inode of its file.
+#[derive(Debug)]
+pub(super) struct Bound {
+    socket: UnixListener,
+    inode: u64,
+}
+
+/// Connections that fill a backlog; they go with this.
+#[derive(Debug)]
+pub(super) struct Stuffing {
+    _connections: Vec<rustix::fd::OwnedFd>,
+}
+
+impl Bound {
+    /// Binds at a path. The file of a dead server is replaced, anything else
+    /// there is left alone.
+    pub(super) fn at(path: &Path) -> io::Result<Self> {
+        let socket = match UnixListener::bind(path) {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_dead_socket(path) => {
+                fs::remove_file(path)?;
+                UnixListener::bind(path)?
+            }
+            bound => bound?,
+        };
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+        socket.set_nonblocking(true)?;
+        Ok(Self { socket, inode: fs::symlink_metadata(path)?.ino() })
+    }
+
+    /// Another socket at the same path. It is bound beside the old one and put
+    /// in its place, so that it has another inode and the path is never empty.
+    pub(super) fn renew(&mut self, path: &Path) {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push("~");
+        let fresh = Self::at(Path::new(&beside))
+            .and_then(|fresh| fs::rename(&beside, path).map(|()| fresh))
+            .or_else(|_| {
+                // The name beside it has one byte more, which may be one too many.
+                self.remove_file(path);
+                Self::at(path)
+            });
+        if let Ok(fresh) = fresh {
+            *self = fresh;
+        }
+    }
+
+    pub(super) fn socket(&self) -> &UnixListener {
+        &self.socket
+    }
+
+    pub(super) fn accept(&self) -> Option<UnixStream> {
+        let (connection, _) = self.socket.accept().ok()?;
+        connection.set_nonblocking(false).ok()?;
+        Some(connection)
+    }
+
+    /// Closes, and removes the file if it is still ours.
+    pub(super) fn remove(self, path: &Path) {
+        self.remove_file(path);
+    }
+
+    /// Fills the backlog, so that no further connection fits.
+    pub(super) fn stuff(&self, path: &Path) -> io::Result<Stuffing> {
+        rustix::net::listen(&self.socket, 0)?;
+        let address = SocketAddrUnix::new(path)?;
+        let mut connections = Vec::new();
+        // One fits a backlog of none; the bound is for systems that round up.
+        while connections.len() < 256 {
+            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+            let connection =
+                rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+            match rustix::net::connect(&connection, &address) {
+                Ok(()) => connections.push(connection),
+                Err(Errno::AGAIN | Errno::CONNREFUSED) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Stuffing { _connections: connections })
+    }
+
+    /// Lets connections in again.
+    pub(super) fn unstuff(&self) {
+        let _ = rustix::net::listen(&self.socket, BACKLOG);
+    }
+
+    fn remove_file(&self, path: &Path) {
+        if fs::symlink_metadata(path).is_ok_and(|found| found.ino() == self.inode) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+fn is_dead_socket(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
+        && UnixStream::connect(path)
+            .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}

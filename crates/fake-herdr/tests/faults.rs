@@ -1,0 +1,214 @@
+//! Every fault, as a client meets it.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod wire;
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fake_herdr::{FakeHerdr, Fault};
+use serde_json::Value;
+use wire::{PATIENCE, connect, ping, report, rest, send, subscribe};
+
+fn with(fault: &str) -> FakeHerdr {
+    FakeHerdr::builder().fault(fault.parse().unwrap()).start().unwrap()
+}
+
+fn applied(herdr: &FakeHerdr) -> bool {
+    herdr.observe("w1:p1").unwrap().agent.is_some()
+}
+
+/// What comes back for a report, and whether it was applied.
+fn outcome(fault: &str) -> (Vec<u8>, bool) {
+    let herdr = with(fault);
+    let mut connection = connect(herdr.socket_path());
+    connection.write_all(&report("working")).unwrap();
+    (rest(&connection), applied(&herdr))
+}
+
+#[test]
+fn answers_that_are_cut_or_spoiled() {
+    let whole = b"{\"id\":\"t\",\"result\":{\"type\":\"ok\"}}\n";
+    assert_eq!(outcome("close"), (vec![], false));
+    assert_eq!(outcome("reset"), (vec![], false));
+    assert_eq!(outcome("half-line"), (whole[..16].to_vec(), true));
+    assert_eq!(outcome("byte-by-byte"), (whole.to_vec(), true));
+    let (two, _) = outcome("two-lines");
+    assert!(two.starts_with(whole) && two.ends_with(b"\n") && two.len() > whole.len());
+    let (bad, applied) = outcome("invalid-utf8");
+    assert!(applied && bad.ends_with(b"\n") && String::from_utf8(bad).is_err());
+    let (big, applied) = outcome("oversize");
+    assert!(applied && big.len() >= 10 << 20 && big.ends_with(b"\n"));
+}
+
+#[test]
+fn answers_with_the_wrong_id_or_shape() {
+    for (fault, id) in [
+        ("wrong-id", Value::from("of-another-request")),
+        ("empty-id", Value::from("")),
+        ("null-id", Value::Null),
+    ] {
+        let (reply, applied) = outcome(fault);
+        let reply: Value = serde_json::from_slice(&reply).unwrap();
+        assert_eq!((&reply["id"], &reply["result"]["type"]), (&id, &Value::from("ok")));
+        assert!(applied);
+    }
+    let (reply, applied) = outcome("json-rpc");
+    let reply: Value = serde_json::from_slice(&reply).unwrap();
+    assert!(reply["jsonrpc"] == "2.0" && reply["error"]["code"] == -32601 && !applied);
+
+    let herdr = with("unknown");
+    let get = wire::line("pane.get", &serde_json::json!({ "pane_id": "w1:p1" }));
+    let reply: Value = serde_json::from_str(&send(herdr.socket_path(), &get)).unwrap();
+    assert_eq!(reply["result"]["pane"]["agent_status"], "of_the_future");
+    assert!(reply["result"]["pane"]["of_the_future"].is_object());
+}
+
+#[test]
+fn a_reset_is_a_reset() {
+    let herdr = with("reset");
+    let mut connection = connect(herdr.socket_path());
+    connection.write_all(&ping()).unwrap();
+    let error = connection.read(&mut [0; 1]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+}
+
+#[test]
+fn one_method_is_refused_and_the_rest_works() {
+    let herdr = with("refuse:pane.report_agent:internal_error");
+    assert!(send(herdr.socket_path(), &ping()).contains("pong"));
+    let reply = send(herdr.socket_path(), &report("working"));
+    assert!(reply.contains("\"id\":\"t\"") && reply.contains("internal_error"), "{reply}");
+    assert!(!applied(&herdr));
+}
+
+#[test]
+fn a_fault_for_one_request_lets_the_next_one_through() {
+    let herdr = FakeHerdr::start().unwrap();
+    herdr.fault_times(Fault::ClosesEarly, 1);
+    assert_eq!(send(herdr.socket_path(), &ping()), "");
+    assert!(send(herdr.socket_path(), &ping()).contains("pong"));
+    assert_eq!(herdr.log()[0].reply, None, "the log says that nothing was answered");
+}
+
+#[test]
+fn late_never_and_slow() {
+    let herdr = with("late:60");
+    let began = Instant::now();
+    assert!(send(herdr.socket_path(), &report("working")).contains("ok"));
+    assert!(began.elapsed() >= Duration::from_millis(60));
+
+    let herdr = with("never");
+    let mut connection = connect(herdr.socket_path());
+    connection.write_all(&report("working")).unwrap();
+    assert!(herdr.wait_for_log(PATIENCE, |log| log.len() == 1));
+    connection.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    assert!(connection.read(&mut [0; 1]).is_err(), "neither an answer nor an end");
+    assert!(!applied(&herdr));
+    drop(herdr);
+    connection.set_read_timeout(Some(PATIENCE)).unwrap();
+    assert_eq!(rest(&connection), b"");
+
+    // Two requests at once wait for each other.
+    let herdr = with("slow:40");
+    let began = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| assert!(send(herdr.socket_path(), &ping()).contains("pong")));
+        }
+    });
+    assert!(began.elapsed() >= Duration::from_millis(120));
+}
+
+/// As after SIGSTOP and SIGCONT: connect and write succeed, no answer comes,
+/// and the request counts when the server goes on, also if its client has left.
+#[test]
+fn a_frozen_server_applies_what_it_received() {
+    let herdr = with("freeze");
+    let mut patient = connect(herdr.socket_path());
+    patient.write_all(&ping()).unwrap();
+    let mut hasty = connect(herdr.socket_path());
+    hasty.write_all(&report("working")).unwrap();
+    hasty.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    assert!(hasty.read(&mut [0; 1]).is_err());
+    drop(hasty);
+    assert!(!applied(&herdr));
+    herdr.clear_faults();
+    herdr.wait_until(PATIENCE, |pane| pane.agent_status == "working").unwrap();
+    assert!(String::from_utf8(rest(&patient)).unwrap().contains("pong"));
+}
+
+#[test]
+fn outages_end_streams_and_pass() {
+    for (fault, kind) in
+        [(Fault::Gone, ErrorKind::NotFound), (Fault::Refusing, ErrorKind::ConnectionRefused)]
+    {
+        let herdr = FakeHerdr::start().unwrap();
+        let path = herdr.socket_path();
+        let mut held = subscribe(path, &serde_json::json!([]));
+        herdr.fault(fault);
+        let mut left = String::new();
+        held.read_to_string(&mut left).unwrap();
+        let end = Instant::now() + PATIENCE;
+        // The listener follows a moment after the streams.
+        let error = loop {
+            match UnixStream::connect(path) {
+                Err(error) => break error,
+                Ok(_) => assert!(Instant::now() < end, "still there"),
+            }
+        };
+        assert_eq!(error.kind(), kind);
+        herdr.clear_faults();
+        while UnixStream::connect(path).is_err() {
+            assert!(Instant::now() < end, "not back");
+            thread::yield_now();
+        }
+        assert!(send(path, &ping()).contains("pong"));
+        herdr.fault(Fault::Refusing);
+        let path = path.to_owned();
+        drop(herdr);
+        assert!(!path.exists(), "also an outage leaves no file behind");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_backlog_lets_nobody_in() {
+    use rustix::io::Errno;
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+    let herdr = FakeHerdr::start().unwrap();
+    let address = SocketAddrUnix::new(herdr.socket_path()).unwrap();
+    let knock = || {
+        let flags = SocketFlags::NONBLOCK;
+        let socket =
+            rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
+        rustix::net::connect(&socket, &address)
+    };
+    herdr.fault(Fault::FullBacklog);
+    let end = Instant::now() + PATIENCE;
+    while knock() != Err(Errno::AGAIN) {
+        assert!(Instant::now() < end, "the backlog is not full");
+    }
+    herdr.clear_faults();
+    while knock() != Ok(()) {
+        assert!(Instant::now() < end, "the backlog stays full");
+        thread::yield_now();
+    }
+    assert!(send(herdr.socket_path(), &ping()).contains("pong"));
+}
+
+#[test]
+fn a_restart_keeps_the_path_and_the_panes() {
+    let herdr = FakeHerdr::builder().panes(2).start().unwrap();
+    assert!(send(herdr.socket_path(), &report("working")).contains("ok"));
+    let mut held = subscribe(herdr.socket_path(), &serde_json::json!([]));
+    herdr.restart();
+    let mut left = String::new();
+    held.read_to_string(&mut left).unwrap();
+    assert_eq!(herdr.with_model(|model| model.pane_ids()), ["w1:p1", "w1:p2"]);
+    assert!(!applied(&herdr));
+}
