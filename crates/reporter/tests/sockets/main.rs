@@ -1,0 +1,13 @@
+//! The reporter on real sockets, against a server that behaves.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod embedding;
+mod endings;
+mod executors;
+mod feeds;
+mod flushes;
+mod recovery;
+mod serial;
+mod support;

@@ -1,0 +1,107 @@
+//! A server that goes and comes back, without a word from the host.
+
+use std::time::Duration;
+
+use fake_herdr::{FakeHerdr, Observation};
+use reporter::{DiagnosticKind, Handle, Prompt};
+
+use crate::support::{AMPLE, requests, seen, start, states};
+
+/// After a handoff everything is back within this time (failure B75).
+const BACK_WITHIN: Duration = Duration::from_secs(3);
+
+const HANDOFFS: usize = 3;
+
+fn decorate(pane: &Handle) {
+    pane.session("s").title("T").token("branch", Some("main".into())).usage(34_000);
+}
+
+fn is_all_there(pane: &Observation) -> bool {
+    pane.agent_status == "blocked"
+        && pane.title.as_deref() == Some("T")
+        && pane.state_labels.get("blocked").is_some_and(|label| label == "Deploy?")
+        && pane.tokens.len() == 2
+}
+
+#[test]
+fn b75_everything_is_back_after_a_handoff() {
+    let herdr = FakeHerdr::start().unwrap();
+    let pane = start(&herdr);
+    decorate(&pane);
+    let turn = pane.turn();
+    let _ask = turn.prompt(Prompt::approval("Deploy?"));
+    assert!(is_all_there(&seen(&herdr, &pane)));
+    let diagnostics = pane.diagnostics();
+    for _ in 0..HANDOFFS {
+        // The held stream opens after an answer, beside what else goes on.
+        assert!(herdr.wait_for_log(AMPLE, |log| {
+            log.iter().any(|exchange| exchange.request.contains("events.subscribe"))
+        }));
+        herdr.live_handoff();
+        herdr.wait_until(BACK_WITHIN, is_all_there).unwrap();
+    }
+    // A request that the old server took and did not answer may be told, once.
+    let told: Vec<_> = std::iter::from_fn(|| diagnostics.try_recv()).collect();
+    let passing = told.iter().all(|told| told.kind == DiagnosticKind::ConnectFailed);
+    assert!(passing && told.len() <= HANDOFFS, "{told:?}");
+    let seqs: Vec<u64> =
+        requests(&herdr).iter().filter_map(|request| request["params"]["seq"].as_u64()).collect();
+    assert!(seqs.is_sorted(), "{seqs:?}");
+}
+
+#[test]
+fn b43_everything_is_back_after_a_restart() {
+    let herdr = FakeHerdr::start().unwrap();
+    let pane = start(&herdr);
+    decorate(&pane);
+    let turn = pane.turn();
+    let _ask = turn.prompt(Prompt::approval("Deploy?"));
+    assert!(is_all_there(&seen(&herdr, &pane)));
+    herdr.restart();
+    herdr.wait_until(BACK_WITHIN, is_all_there).unwrap();
+}
+
+#[test]
+fn b11_after_an_outage_only_the_newest_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("herdr.sock");
+    let herdr = FakeHerdr::builder().socket_path(&path).start().unwrap();
+    let pane = start(&herdr);
+    decorate(&pane);
+    let turn = pane.turn();
+    seen(&herdr, &pane);
+    drop(herdr);
+    for n in 0..20 {
+        let _ask = turn.prompt(Prompt::approval("old"));
+        pane.title(format!("old {n}"));
+    }
+    pane.title("T");
+    let _ask = turn.prompt(Prompt::approval("Deploy?"));
+    let herdr = FakeHerdr::builder().socket_path(&path).start().unwrap();
+    herdr.wait_until(AMPLE, is_all_there).unwrap();
+    let requests = requests(&herdr);
+    assert_eq!(states(&requests), ["blocked"]);
+    let old = requests.iter().filter(|request| request.to_string().contains("old"));
+    assert_eq!(old.count(), 0);
+}
+
+#[test]
+fn events_during_a_handoff_are_not_lost() {
+    let herdr = FakeHerdr::start().unwrap();
+    let pane = start(&herdr);
+    decorate(&pane);
+    for round in 0..10 {
+        let turn = pane.turn();
+        let title = format!("round {round}");
+        pane.title(&*title);
+        herdr.live_handoff();
+        let ask = turn.prompt(Prompt::approval("x"));
+        herdr
+            .wait_until(AMPLE, |pane| {
+                pane.agent_status == "blocked" && pane.title.as_deref() == Some(&*title)
+            })
+            .unwrap();
+        drop((ask, turn));
+    }
+    herdr.wait_until(AMPLE, |pane| pane.agent_status == "idle").unwrap();
+}

@@ -1,0 +1,73 @@
+//! What every test here needs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use fake_herdr::{FakeHerdr, Observation};
+use herdr_proto::PaneId;
+use reporter::{AgentEvent, Builder, Flushed, Handle, MAIN_AGENT, Reporter};
+use serde_json::Value;
+use socket_transport::Endpoint;
+
+/// Long enough for any machine to be done in, short enough to fail in.
+pub(crate) const AMPLE: Duration = Duration::from_secs(20);
+
+/// What a well-behaved host gives a close.
+pub(crate) const BUDGET: Duration = Duration::from_millis(500);
+
+pub(crate) fn builder(herdr: &FakeHerdr) -> Builder {
+    let pane = PaneId::parse(herdr.pane_id()).unwrap();
+    Reporter::builder("host").endpoint(Endpoint::new(herdr.socket_path(), pane))
+}
+
+pub(crate) fn start(herdr: &FakeHerdr) -> Reporter {
+    let pane = builder(herdr).start();
+    assert!(pane.is_active());
+    pane
+}
+
+/// What the pane shows once everything so far is delivered.
+pub(crate) fn seen(herdr: &FakeHerdr, pane: &Handle) -> Observation {
+    assert_eq!(pane.flush(AMPLE), Flushed::Delivered);
+    herdr.observe(herdr.pane_id()).unwrap()
+}
+
+/// The status once everything so far is delivered.
+pub(crate) fn status(herdr: &FakeHerdr, pane: &Handle) -> String {
+    seen(herdr, pane).agent_status
+}
+
+/// Nothing of ours is on the pane.
+pub(crate) fn assert_clean(herdr: &FakeHerdr) {
+    let pane = herdr.observe(herdr.pane_id()).unwrap();
+    assert_eq!((pane.agent, pane.title, pane.display_agent), (None, None, None));
+    assert_eq!((pane.state_labels, pane.tokens), (BTreeMap::new(), BTreeMap::new()));
+}
+
+/// The requests so far, but for those that only look who and where we are, and
+/// the held stream's, which comes when it may.
+pub(crate) fn requests(herdr: &FakeHerdr) -> Vec<Value> {
+    let log = herdr.log().into_iter();
+    log.map(|exchange| serde_json::from_str(&exchange.request).unwrap())
+        .filter(|request: &Value| {
+            let aside = ["events.subscribe", "pane.process_info", "pane.list"];
+            !aside.iter().any(|method| request["method"] == **method)
+        })
+        .collect()
+}
+
+pub(crate) fn methods(requests: &[Value]) -> Vec<&str> {
+    requests.iter().map(|request| request["method"].as_str().unwrap()).collect()
+}
+
+pub(crate) fn states(requests: &[Value]) -> Vec<&str> {
+    requests.iter().filter_map(|request| request["params"]["state"].as_str()).collect()
+}
+
+pub(crate) fn started() -> AgentEvent {
+    AgentEvent::AgentStarted { agent_id: MAIN_AGENT.into() }
+}
+
+pub(crate) fn settled() -> AgentEvent {
+    AgentEvent::AgentSettled { agent_id: MAIN_AGENT.into() }
+}
