@@ -40,6 +40,8 @@ mod model;
 #[cfg(unix)]
 mod server;
 
-pub use model::{AgentSession, Answer, Model, Observation, PaneProcess, Profile, Stream};
+pub use model::{
+    AgentSession, Answer, Model, Observation, PaneProcess, Profile, Stream, UnknownProfile,
+};
 #[cfg(unix)]
 pub use server::{Builder, Exchange, FakeHerdr, Fault, Stopper, UnknownFault, WaitTimedOut};

@@ -41,11 +41,16 @@ impl Model {
         }
         match call {
             Call::Subscribe(subscribe) => self.subscribe(id, subscribe.subscriptions),
-            call => Answer::Reply(match self.perform(call) {
+            call => Answer::Reply(match self.perform_as_profile(call) {
                 Ok(outcome) => success_line(&id, &outcome),
                 Err(failure) => error_line(&id, &failure),
             }),
         }
+    }
+
+    fn perform_as_profile(&mut self, call: Call) -> Result<Outcome, Failure> {
+        let own = if self.profile.tuios { self.tuios_answer(&call) } else { None };
+        own.unwrap_or_else(|| self.perform(call))
     }
 
     fn perform(&mut self, call: Call) -> Result<Outcome, Failure> {
@@ -115,7 +120,11 @@ impl Model {
         if !self.profile.echoes_ids {
             return error_line("", &Failure::new("invalid_request", message));
         }
-        let code = if unknown_method { "unknown_method" } else { "invalid_request" };
+        let code = match (unknown_method, self.profile.tuios, &id) {
+            (true, ..) => "unknown_method",
+            (false, true, Some(_)) => "invalid_params",
+            _ => "invalid_request",
+        };
         error_line(&id.unwrap_or_default(), &Failure::new(code, message))
     }
 }

@@ -8,6 +8,9 @@ use super::Model;
 /// Between the one and two seconds that the real server takes.
 const IDLE_BEFORE_CLEAR: Duration = Duration::from_millis(1500);
 
+/// TUIOS clears any label.
+const IDLE_BEFORE_CLEAR_ON_TUIOS: Duration = Duration::from_secs(2);
+
 impl Model {
     /// Says that the shell of a pane waits at its prompt, or that a program
     /// runs in it again (which is what a new pane counts as: the agent that
@@ -49,9 +52,11 @@ impl Model {
     fn idle_clear_of(&self, pane: u64) -> Option<Duration> {
         let entry = self.panes.get(&pane).filter(|_| self.profile.clears_idle_shells)?;
         let claim = entry.terminal.claim()?;
-        if herdr_proto::canonical_label(&claim.label).is_some() {
-            return None;
-        }
-        Some(entry.idle_since?.saturating_add(IDLE_BEFORE_CLEAR))
+        let wait = match self.profile.tuios {
+            true => IDLE_BEFORE_CLEAR_ON_TUIOS,
+            false if herdr_proto::canonical_label(&claim.label).is_some() => return None,
+            false => IDLE_BEFORE_CLEAR,
+        };
+        Some(entry.idle_since?.saturating_add(wait))
     }
 }

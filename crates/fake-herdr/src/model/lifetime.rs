@@ -166,13 +166,15 @@ impl Model {
         let Some(after) = self.effective(pane, self.now).filter(|after| *after != before) else {
             return;
         };
-        let looked_at = self.is_looked_at(place);
+        // TUIOS knows of no looking: done is what follows work.
+        let tuios = self.profile.tuios;
+        let looked_at = !tuios && self.is_looked_at(place);
         if let Some(entry) = self.panes.get_mut(&pane) {
             // Work or a question that ends is news, and so is the end of an
             // unknown state of the same agent; a first idle is none.
             let finished = match before.state {
                 State::Working | State::Blocked => true,
-                State::Unknown => before.label.is_some() && before.label == after.label,
+                State::Unknown => !tuios && before.label.is_some() && before.label == after.label,
                 State::Idle => false,
             };
             if after.state != State::Idle {

@@ -33,6 +33,7 @@ mod terminal;
 mod text;
 mod tokens;
 mod topology;
+mod tuios;
 mod view;
 mod workspaces;
 
@@ -43,7 +44,7 @@ use events::EventRing;
 use topology::{Pane, Workspace};
 
 pub use observe::{AgentSession, Observation};
-pub use profile::Profile;
+pub use profile::{Profile, UnknownProfile};
 pub use stream::Stream;
 pub use view::PaneProcess;
 
@@ -80,6 +81,7 @@ pub struct Model {
     next_pane: u64,
     next_workspace: u64,
     next_terminal: u64,
+    rate: tuios::Rate,
     now: Duration,
     stopping: bool,
     /// Rises when the process behind the socket becomes another one.
@@ -145,6 +147,7 @@ impl Model {
             next_pane: 1,
             next_workspace: 1,
             next_terminal: 1,
+            rate: tuios::Rate::default(),
             now: Duration::ZERO,
             stopping: false,
             generation: 0,

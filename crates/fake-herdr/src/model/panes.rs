@@ -192,7 +192,13 @@ impl Model {
 
     pub(super) fn send_text(&mut self, params: &SendText) -> Result<Outcome, Failure> {
         let pane = self.find_pane(&params.pane_id)?;
-        self.type_into(pane, params.text.as_bytes());
+        if self.profile.tuios {
+            // Pasted there, so without what a terminal would act on.
+            let text: String = params.text.chars().filter(|c| !c.is_control()).collect();
+            self.type_into(pane, text.as_bytes());
+        } else {
+            self.type_into(pane, params.text.as_bytes());
+        }
         Ok(Outcome::Ok)
     }
 

@@ -1,5 +1,11 @@
 //! Which server the model is.
 
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use herdr_proto::limits;
+
 /// A server that answers the pane socket: its version, and where it differs
 /// from 0.8.2 (protocol 3 and 8.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +28,34 @@ pub struct Profile {
     pub(super) keeps_claims: bool,
     /// Clears an unknown label over an idle shell.
     pub(super) clears_idle_shells: bool,
+    /// Is TUIOS, with all that goes with it.
+    pub(super) tuios: bool,
+}
+
+/// The name of a server could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownProfile(String);
+
+impl fmt::Display for UnknownProfile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no server {:?}: expected 0.8.2, 0.9.0, 0.9.3 or tuios", self.0)
+    }
+}
+
+impl std::error::Error for UnknownProfile {}
+
+impl FromStr for Profile {
+    type Err = UnknownProfile;
+
+    fn from_str(name: &str) -> Result<Self, UnknownProfile> {
+        match name {
+            "0.8.2" => Ok(Self::herdr_0_8_2()),
+            "0.9.0" => Ok(Self::herdr_0_9_0()),
+            "0.9.3" => Ok(Self::herdr_0_9_3()),
+            "tuios" => Ok(Self::tuios()),
+            other => Err(UnknownProfile(other.to_owned())),
+        }
+    }
 }
 
 impl Default for Profile {
@@ -42,6 +76,7 @@ impl Profile {
             resumes: false,
             keeps_claims: false,
             clears_idle_shells: false,
+            tuios: false,
         }
     }
 
@@ -63,6 +98,12 @@ impl Profile {
         }
     }
 
+    /// TUIOS, a terminal workspace that answers the pane socket as Herdr 0.9.3
+    /// does, with differences.
+    pub fn tuios() -> Self {
+        Self { version: "0.9.3+tuios".to_owned(), tuios: true, ..Self::herdr_0_9_3() }
+    }
+
     /// The newest known server of a protocol number. One that no server has
     /// gets the behaviour of 0.8.2: the number says nothing about it (protocol 1).
     pub fn for_protocol(protocol: u64) -> Self {
@@ -70,6 +111,21 @@ impl Profile {
             22 => Self::herdr_0_9_3(),
             _ => Self { protocol, ..Self::herdr_0_8_2() },
         }
+    }
+
+    /// How long it waits for the first line of a connection.
+    pub fn line_deadline(&self) -> Duration {
+        if self.tuios { Duration::from_secs(2) } else { limits::SERVER_LINE_DEADLINE }
+    }
+
+    /// Whether the end of what a client sends ends its line as a newline does.
+    pub fn takes_unterminated_lines(&self) -> bool {
+        self.tuios
+    }
+
+    /// The mode bits of the socket file.
+    pub fn socket_mode(&self) -> u32 {
+        if self.tuios { 0o700 } else { 0o600 }
     }
 
     /// The version as `ping` says it.

@@ -20,7 +20,7 @@ impl Model {
         Outcome::Pong {
             version: self.profile.version.clone(),
             protocol: self.profile.protocol,
-            server: None,
+            server: self.profile.tuios.then_some("tuios"),
             capabilities,
         }
     }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::metadata::{Metadata, Presentation};
+use super::profile::Profile;
 use super::sources::{SessionRef, is_full_lifecycle, is_official};
 use super::state::State;
 
@@ -84,9 +85,15 @@ pub(crate) struct Terminal {
     pub(super) metadata: Metadata,
     pub(super) state_change_seq: Option<u64>,
     order: u64,
+    /// Takes a report without a number also after one with a number.
+    takes_unsequenced: bool,
 }
 
 impl Terminal {
+    pub(crate) fn of(profile: &Profile) -> Self {
+        Self { takes_unsequenced: profile.tuios, ..Self::default() }
+    }
+
     /// The next place in the order of events. Not the clock: two reports of one
     /// instant still have a first and a second.
     pub(super) fn next_order(&mut self) -> u64 {
@@ -150,6 +157,7 @@ impl Terminal {
                 .claim
                 .clone()
                 .filter(|claim| keep_claim && !is_official(&claim.source, &claim.label)),
+            takes_unsequenced: self.takes_unsequenced,
             ..Self::default()
         }
     }
@@ -159,7 +167,7 @@ impl Terminal {
     pub(super) fn take_seq(&mut self, source: &str, seq: Option<u64>) -> bool {
         let mark = self.mark(source);
         let Some(seq) = seq else {
-            return mark.is_none();
+            return mark.is_none() || self.takes_unsequenced;
         };
         if mark.is_some_and(|mark| seq <= mark) {
             return false;

@@ -11,6 +11,7 @@ use super::screen::Screen;
 use super::state::State;
 use super::terminal::Terminal;
 use super::tokens::Tokens;
+use super::tuios;
 use super::view::PaneProcess;
 
 #[derive(Debug, Clone)]
@@ -78,6 +79,13 @@ impl Model {
         if let Some(pane) = self.aliases.get(id) {
             return self.panes.contains_key(pane).then_some(*pane);
         }
+        if self.profile.tuios {
+            return self
+                .panes
+                .keys()
+                .copied()
+                .find(|pane| self.pane_id(*pane).as_deref() == Some(id));
+        }
         match ids::pane_name(id)? {
             PaneName::Raw { workspace, number } => {
                 let place = self.place_of(number)?;
@@ -95,7 +103,7 @@ impl Model {
     pub(super) fn find_workspace(&self, name: &str) -> Option<usize> {
         ids::workspace_names(name).find_map(|name| match name {
             WorkspaceName::Id(id) => {
-                self.workspaces.iter().position(|workspace| workspace_id(workspace.key) == id)
+                (0..self.workspaces.len()).find(|place| self.workspace_id(*place) == id)
             }
             WorkspaceName::Place(place) => (place < self.workspaces.len()).then_some(place),
         })
@@ -104,8 +112,8 @@ impl Model {
     pub(super) fn find_tab(&self, id: &str) -> Option<Place> {
         let (workspace, number) = id.rsplit_once(":t")?;
         let workspace = self.find_workspace(workspace)?;
-        let number = ids::decode(number)?;
-        let tab = self.workspaces[workspace].tabs.iter().position(|tab| tab.number == number)?;
+        let tabs = &self.workspaces[workspace].tabs;
+        let tab = tabs.iter().position(|tab| self.spell(tab.number) == number)?;
         Some(Place { workspace, tab })
     }
 
@@ -129,18 +137,21 @@ impl Model {
     /// The present public id of a pane.
     pub(super) fn pane_id(&self, pane: u64) -> Option<String> {
         let place = self.place_of(pane)?;
-        let workspace = workspace_id(self.workspaces[place.workspace].key);
-        Some(format!("{workspace}:p{}", ids::encode(self.panes.get(&pane)?.number)))
+        let workspace = self.workspace_id(place.workspace);
+        Some(format!("{workspace}:p{}", self.spell(self.panes.get(&pane)?.number)))
     }
 
     pub(super) fn workspace_id(&self, place: usize) -> String {
-        workspace_id(self.workspaces[place].key)
+        format!("w{}", self.spell(self.workspaces[place].key))
+    }
+
+    fn spell(&self, number: u64) -> String {
+        if self.profile.tuios { tuios::spell(number) } else { ids::encode(number) }
     }
 
     pub(super) fn tab_id(&self, place: Place) -> String {
-        let workspace = &self.workspaces[place.workspace];
-        let number = workspace.tabs[place.tab].number;
-        format!("{}:t{}", workspace_id(workspace.key), ids::encode(number))
+        let number = self.workspaces[place.workspace].tabs[place.tab].number;
+        format!("{}:t{}", self.workspace_id(place.workspace), self.spell(number))
     }
 
     /// The place of the workspace that the user looks at.
@@ -273,7 +284,7 @@ impl Model {
             Pane {
                 number: 0,
                 terminal_id,
-                terminal: Terminal::default(),
+                terminal: Terminal::of(&self.profile),
                 seen: true,
                 label: None,
                 cwd,
@@ -350,6 +361,10 @@ impl Model {
 
     /// Marks what the user looks at now as seen.
     fn look_again(&mut self) {
+        // Only the next work of an agent ends its being done there.
+        if self.profile.tuios {
+            return;
+        }
         let Some(workspace) = self.focused_workspace() else {
             return;
         };
@@ -372,8 +387,4 @@ impl Model {
             entry.terminal.state_change_seq = Some(self.state_changes);
         }
     }
-}
-
-fn workspace_id(key: u64) -> String {
-    format!("w{}", ids::encode(key))
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use fake_herdr::Fault;
+use fake_herdr::{Fault, Profile};
 
 /// A Herdr that behaves, to test integrations against.
 #[derive(Debug, Parser)]
@@ -33,9 +33,12 @@ struct Serve {
     /// How many panes the first tab has
     #[arg(long, value_name = "N", default_value_t = 1)]
     panes: usize,
-    /// The protocol number, which chooses the server that is played
+    /// The protocol number, which chooses the newest known server that has it
     #[arg(long, value_name = "P", default_value_t = 20)]
     protocol: u64,
+    /// The server to be, by name: 0.8.2, 0.9.0, 0.9.3 or tuios
+    #[arg(long, value_name = "NAME", conflicts_with = "protocol")]
+    profile: Option<Profile>,
     /// Misbehave from the start, such as half-line, late:500 or
     /// refuse:METHOD:CODE; may be given more than once
     #[arg(long, value_name = "F")]

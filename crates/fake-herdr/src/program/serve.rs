@@ -6,14 +6,16 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::Context as _;
-use fake_herdr::{Builder, FakeHerdr};
+use fake_herdr::{Builder, FakeHerdr, Profile};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::Serve;
 
 pub(super) fn serve(settings: &Serve) -> anyhow::Result<()> {
-    let builder = FakeHerdr::builder().panes(settings.panes).protocol(settings.protocol);
+    let profile =
+        settings.profile.clone().unwrap_or_else(|| Profile::for_protocol(settings.protocol));
+    let builder = FakeHerdr::builder().panes(settings.panes).profile(profile);
     let faults = settings.fault.iter().cloned();
     run(faults.fold(builder, Builder::fault), &settings.socket)
 }

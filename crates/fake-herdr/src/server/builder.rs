@@ -108,7 +108,7 @@ impl Builder {
         for fault in self.faults {
             faults.set(fault, None);
         }
-        let options = Options { poll: self.poll };
+        let options = Options { poll: self.poll, profile: model.profile().clone() };
         let shared = Arc::new(Shared::new(model, faults, path, options)?);
         let listener = Listener::bind(Arc::clone(&shared))?;
         let listener =

@@ -77,9 +77,7 @@ impl Connection<'_> {
             line::wait(self.hangup, Some(self.client), limits::SERVER_LINE_DEADLINE);
             return None;
         }
-        let poll = self.shared.options().poll;
-        let patience = limits::SERVER_LINE_DEADLINE;
-        match line::receive(self.client, self.hangup, poll, patience) {
+        match line::receive(self.client, self.hangup, self.shared.manner()) {
             Received::Line(line) => Some(line),
             Received::Nothing | Received::Hangup => None,
         }

@@ -20,20 +20,27 @@ pub(super) enum Received {
     Hangup,
 }
 
-/// Reads until the newline, at most `patience`. With `poll` the server looks
-/// only every 100 ms when nothing is there.
-pub(super) fn receive(
-    connection: &UnixStream,
-    hangup: &UnixStream,
-    poll: bool,
-    patience: Duration,
-) -> Received {
+/// How a server reads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    /// It looks only every 100 ms when nothing is there.
+    pub(super) poll: bool,
+    /// How long it waits for the newline.
+    pub(super) patience: Duration,
+    /// The client's end ends the line as well.
+    pub(super) takes_unterminated: bool,
+}
+
+/// Reads until the newline.
+pub(super) fn receive(connection: &UnixStream, hangup: &UnixStream, manner: Manner) -> Received {
+    let Manner { poll, patience, takes_unterminated } = manner;
     let end = Instant::now() + patience;
     let mut line = Vec::new();
     let mut chunk = vec![0; 64 * 1024];
     loop {
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
         match rustix::net::recv(connection, &mut *chunk, flags) {
+            Ok((_, 0)) if takes_unterminated && !line.is_empty() => return Received::Line(line),
             Ok((_, 0)) => return Received::Nothing,
             Ok((_, there)) => {
                 let newline = chunk[..there].iter().position(|byte| *byte == b'\n');

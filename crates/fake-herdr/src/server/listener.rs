@@ -23,7 +23,7 @@ pub(super) struct Listener {
 impl Listener {
     pub(super) fn bind(shared: Arc<Shared>) -> io::Result<Self> {
         let generation = shared.wish().generation;
-        let bound = Some(Bound::at(shared.path())?);
+        let bound = Some(Bound::at(shared.path(), shared.socket_mode())?);
         let mut listener =
             Self { shared, bound, generation, stuffing: None, connections: Vec::new() };
         let wish = listener.shared.wish();
@@ -65,9 +65,13 @@ impl Listener {
             Socket::Listening => {
                 let another = wish.generation != self.generation;
                 match &mut self.bound {
-                    Some(bound) if another => bound.renew(self.shared.path()),
+                    Some(bound) if another => {
+                        bound.renew(self.shared.path(), self.shared.socket_mode());
+                    }
                     Some(_) => {}
-                    None => self.bound = Bound::at(self.shared.path()).ok(),
+                    None => {
+                        self.bound = Bound::at(self.shared.path(), self.shared.socket_mode()).ok();
+                    }
                 }
             }
             // The file stays when the socket is closed.

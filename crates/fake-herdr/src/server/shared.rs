@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 
 use super::alarm::Alarm;
 use super::fault::{Fault, Faults};
+use super::line::Manner;
 use super::log::Log;
-use crate::model::Model;
+use crate::model::{Model, Profile};
 
 /// Settings that do not change while a server runs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Options {
     pub(super) poll: bool,
+    pub(super) profile: Profile,
 }
 
 /// What changes, behind one lock, as Herdr's app thread is one thread.
@@ -71,8 +73,16 @@ impl Shared {
         &self.path
     }
 
-    pub(super) fn options(&self) -> Options {
-        self.options
+    pub(super) fn manner(&self) -> Manner {
+        Manner {
+            poll: self.options.poll,
+            patience: self.options.profile.line_deadline(),
+            takes_unterminated: self.options.profile.takes_unterminated_lines(),
+        }
+    }
+
+    pub(super) fn socket_mode(&self) -> u32 {
+        self.options.profile.socket_mode()
     }
 
     pub(super) fn now(&self) -> Duration {

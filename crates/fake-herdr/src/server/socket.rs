@@ -28,7 +28,7 @@ pub(super) struct Stuffing {
 impl Bound {
     /// Binds at a path. The file of a dead server is replaced, anything else
     /// there is left alone.
-    pub(super) fn at(path: &Path) -> io::Result<Self> {
+    pub(super) fn at(path: &Path, mode: u32) -> io::Result<Self> {
         let socket = match UnixListener::bind(path) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_dead_socket(path) => {
                 fs::remove_file(path)?;
@@ -36,22 +36,22 @@ impl Bound {
             }
             bound => bound?,
         };
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
         socket.set_nonblocking(true)?;
         Ok(Self { socket, inode: fs::symlink_metadata(path)?.ino() })
     }
 
     /// Another socket at the same path. It is bound beside the old one and put
     /// in its place, so that it has another inode and the path is never empty.
-    pub(super) fn renew(&mut self, path: &Path) {
+    pub(super) fn renew(&mut self, path: &Path, mode: u32) {
         let mut beside = path.as_os_str().to_owned();
         beside.push("~");
-        let fresh = Self::at(Path::new(&beside))
+        let fresh = Self::at(Path::new(&beside), mode)
             .and_then(|fresh| fs::rename(&beside, path).map(|()| fresh))
             .or_else(|_| {
                 // The name beside it has one byte more, which may be one too many.
                 self.remove_file(path);
-                Self::at(path)
+                Self::at(path, mode)
             });
         if let Ok(fresh) = fresh {
             *self = fresh;
