@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::engine::{self, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::event::{AgentEvent, MAIN_AGENT, Prompt, PromptKind};
+use crate::lease::{self, LeaseFile};
 use crate::machine::Claim;
 use crate::reporter::Reporter;
 use crate::source::{SourceNotice, source_for};
@@ -24,11 +25,12 @@ pub struct Builder {
     config: Config,
     endpoint: Option<Discovery>,
     initial: Option<ReportState>,
+    process: Option<u32>,
 }
 
 impl Builder {
     pub(crate) fn new(agent: String) -> Self {
-        Self { agent, config: Config::default(), endpoint: None, initial: None }
+        Self { agent, config: Config::default(), endpoint: None, initial: None, process: None }
     }
 
     /// What is reported and how; [`Config::default`] otherwise.
@@ -62,6 +64,13 @@ impl Builder {
     /// What this process is to the pane; only [`Role::Interactive`] reports.
     pub fn role(mut self, role: Role) -> Self {
         self.config.role = role;
+        self
+    }
+
+    /// The process that has to run in the pane; this one if not said. For a
+    /// reporter that speaks for another process.
+    pub fn process(mut self, pid: u32) -> Self {
+        self.process = Some(pid);
         self
     }
 
@@ -123,7 +132,7 @@ impl Builder {
             .or_else(|| AgentLabel::parse(NAMELESS).ok())
             .expect("a constant that is a label");
         let source = self.source(&label);
-        let Self { config, endpoint, initial, .. } = self;
+        let Self { config, endpoint, initial, process: agent, .. } = self;
         if let Some(path) = defers_to(&config) {
             let detail = format!("{path} is loaded and reports for this pane");
             return Err(inert(DiagnosticKind::Deferred, detail));
@@ -140,9 +149,13 @@ impl Builder {
         let client = Client::new(endpoint.socket(), options);
         let mut claim = Claim::new(endpoint.pane().clone(), source, label, &config);
         claim.seed = u64::from(std::process::id());
+        let folder = config.runtime_folder.clone().unwrap_or_else(lease::default_folder);
+        let lease = LeaseFile::of(&folder, endpoint.socket(), endpoint.pane());
         let shared = Shared::new(config, true);
         shared.record(initial_events(initial));
-        match engine::start(shared.clone(), claim, client) {
+        let predecessor = engine::take_over(lease.clone(), &shared);
+        let plan = engine::Plan { claim, client, lease, agent, predecessor };
+        match engine::start(shared.clone(), plan) {
             Ok(thread) => Ok(Reporter::new(shared, Some(thread))),
             Err(error) => {
                 let detail = format!("the reporter's thread cannot start: {error}");

@@ -64,6 +64,10 @@ pub struct Config {
     /// What to do on a pane that can be proven neither ours nor foreign.
     /// Default: claim it.
     pub unverified_pane: UnverifiedPane,
+    /// Where leases are kept, by which the processes of this machine agree on
+    /// one reporter per pane. Default: `$XDG_RUNTIME_DIR/herdr-socket-report`,
+    /// else a folder of the user's own in the temporary one.
+    pub runtime_folder: Option<PathBuf>,
     /// What this process is to the pane. Default: [`Role::Interactive`].
     pub role: Role,
     /// A loaded reporter whose path contains one of these reports for us.
@@ -95,6 +99,7 @@ impl Default for Config {
             fresh_source: false,
             any_pane: false,
             unverified_pane: UnverifiedPane::Allow,
+            runtime_folder: None,
             role: Role::Interactive,
             defer_to: vec!["herdr-agent-state".to_owned()],
             loaded_reporters: Vec::new(),

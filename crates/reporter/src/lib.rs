@@ -54,6 +54,7 @@ mod event;
 mod feed;
 mod guards;
 mod handle;
+mod lease;
 pub mod machine;
 mod receipt;
 mod reporter;

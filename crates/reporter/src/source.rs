@@ -1,8 +1,8 @@
 //! Under which name a reporter reports, and which names it must not use.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use herdr_proto::{AgentLabel, Integration, SourceId, integration, limits};
+
+use crate::lease::stable_hash;
 
 /// The source for an agent's label: `custom:` and the label in lower case,
 /// anything outside a source's alphabet as `-`. A label with none of the
@@ -25,9 +25,7 @@ pub fn source_for(label: &AgentLabel) -> SourceId {
             .take(limits::SOURCE_MAX - PREFIX.len())
             .collect()
     } else {
-        let mut hasher = DefaultHasher::new();
-        lower.hash(&mut hasher);
-        format!("{:016x}", hasher.finish())
+        format!("{:016x}", stable_hash(&[lower.as_bytes()]))
     };
     SourceId::parse(format!("{PREFIX}{name}"))
         .unwrap_or_else(|_| unreachable!("only allowed characters, and not too many"))

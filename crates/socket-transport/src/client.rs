@@ -10,6 +10,7 @@ use herdr_proto::{Call, Subscribe, Subscription, SubscriptionStarted, encode};
 use crate::Connection;
 use crate::error::{Error, ErrorKind};
 use crate::options::Options;
+use crate::peer::Peer;
 use crate::read;
 use crate::stream::{EventStream, HeldStream};
 
@@ -117,8 +118,22 @@ impl Client {
     ///
     /// As [`call`](Self::call).
     pub async fn exchange(&self, line: &[u8]) -> Result<Bytes, Error> {
-        let (_, reply) = self.request(line, "-").await?;
+        let (reply, _) = self.exchange_with(line).await?;
         Ok(reply)
+    }
+
+    /// As [`exchange`](Self::exchange), and says who answered.
+    ///
+    /// # Errors
+    ///
+    /// As [`exchange`](Self::exchange).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`exchange`](Self::exchange).
+    pub async fn exchange_with(&self, line: &[u8]) -> Result<(Bytes, Peer), Error> {
+        let (connection, reply) = self.request(line, "-").await?;
+        Ok((reply, connection.peer()))
     }
 
     /// Opens a stream that stays open and silent until the server goes away.

@@ -2,9 +2,13 @@
 //! only executes. It enters no runtime of the host's.
 
 mod failure;
+#[cfg(unix)]
+mod identity;
+mod owners;
 mod rescue;
 mod run;
 mod shared;
+mod tenure;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,20 +17,33 @@ use std::thread::JoinHandle;
 
 use socket_transport::Client;
 
+use crate::lease::LeaseFile;
 use crate::machine::{Claim, Ended, PaneMachine};
+pub(crate) use owners::take_over;
 pub(crate) use shared::Shared;
 
+/// What an engine is started with.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) claim: Claim,
+    pub(crate) client: Client,
+    pub(crate) lease: LeaseFile,
+    /// The process that must run in the pane; `None` is this one.
+    pub(crate) agent: Option<u32>,
+    /// The reporter of this process that had the pane before.
+    pub(crate) predecessor: Option<Arc<Shared>>,
+}
+
 /// Starts the thread that owns a pane's socket.
-pub(crate) fn start(
-    shared: Arc<Shared>,
-    claim: Claim,
-    client: Client,
-) -> io::Result<JoinHandle<()>> {
+pub(crate) fn start(shared: Arc<Shared>, plan: Plan) -> io::Result<JoinHandle<()>> {
+    let Plan { claim, client, lease, agent, predecessor } = plan;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     std::thread::Builder::new().name("herdr-reporter".to_owned()).spawn(move || {
         let will = rescue::Will::new(&claim);
         let engine = async {
-            run::Engine::new(&shared, PaneMachine::new(claim), client.clone(), &will).run().await
+            let tenure = tenure::Tenure::new(lease, predecessor);
+            let machine = PaneMachine::new(claim);
+            run::Engine::new(&shared, machine, client.clone(), tenure, agent, &will).run().await
         };
         let ended = catch_unwind(AssertUnwindSafe(|| runtime.block_on(engine)));
         let ended = ended.unwrap_or_else(|_| {
@@ -36,5 +53,7 @@ pub(crate) fn start(
                 .unwrap_or(Ended::NotReleased)
         });
         shared.end(ended);
+        // A disk that hangs must not keep the thread.
+        runtime.shutdown_background();
     })
 }

@@ -29,7 +29,9 @@ impl Will {
             PaneCall::Report(report) => report.seq,
             PaneCall::Metadata(report) => report.seq,
             PaneCall::Release(release) => release.seq,
-            PaneCall::Get(_) | PaneCall::Ping(_) => None,
+            PaneCall::Get(_) | PaneCall::Ping(_) | PaneCall::Processes(_) | PaneCall::List(_) => {
+                None
+            }
         };
         if let Some(seq) = seq {
             self.last_seq.fetch_max(seq.get(), Ordering::Relaxed);

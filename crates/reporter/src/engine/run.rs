@@ -2,20 +2,24 @@ use std::future::{Future, pending};
 use std::pin::Pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use socket_transport::{Client, HeldStream, SocketIdentity, inode};
+use herdr_proto::ProcessInfo;
+use socket_transport::{Client, HeldStream, Peer, SocketIdentity, inode};
 use tokio::time::{Instant, sleep_until};
 
 use super::failure::failure;
 use super::rescue::Will;
 use super::shared::Shared;
-use crate::machine::{Answer, Ended, Failure, Input, Now, PaneMachine, Request, Step};
+use super::tenure::Tenure;
+use crate::machine::{
+    Answer, Ended, Failure, Identity, Input, Lease, Now, PaneMachine, Request, Step,
+};
 
 /// After a held stream could not be opened, the next try waits for this long.
 const HOLD_AGAIN: Duration = Duration::from_secs(2);
 /// What the machine's end leaves of the host's budget for the way back.
 const RETURN_TIME: Duration = Duration::from_millis(10);
 
-type Exchange = Pin<Box<dyn Future<Output = Result<Answer, Failure>>>>;
+type Exchange = Pin<Box<dyn Future<Output = Result<(Answer, Peer), Failure>>>>;
 type Opening = Pin<Box<dyn Future<Output = Result<HeldStream, socket_transport::Error>>>>;
 
 /// Executes what the machine says and tells it what happened.
@@ -24,6 +28,8 @@ pub(super) struct Engine<'a> {
     machine: PaneMachine,
     client: Client,
     will: &'a Will,
+    tenure: Tenure,
+    agent: Option<u32>,
     started: Instant,
     in_flight: Option<Exchange>,
     hold: Hold,
@@ -46,8 +52,9 @@ enum Hold {
 #[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
 enum Woken {
     News,
-    Answered(Result<Answer, Failure>),
+    Answered(Result<(Answer, Peer), Failure>),
     Time,
+    LeaseDue,
     Opened(Result<HeldStream, socket_transport::Error>),
     ServerGone,
 }
@@ -57,6 +64,8 @@ impl<'a> Engine<'a> {
         shared: &'a Shared,
         machine: PaneMachine,
         client: Client,
+        tenure: Tenure,
+        agent: Option<u32>,
         will: &'a Will,
     ) -> Self {
         Self {
@@ -64,6 +73,8 @@ impl<'a> Engine<'a> {
             machine,
             client,
             will,
+            tenure,
+            agent,
             started: Instant::now(),
             in_flight: None,
             hold: Hold::Off(None),
@@ -75,17 +86,25 @@ impl<'a> Engine<'a> {
     }
 
     pub(super) async fn run(mut self) -> Ended {
+        if let Some(legacy) = self.tenure.succeed().await {
+            self.machine.inherit(legacy);
+        }
+        if !self.tenure.is_held() {
+            self.step(Input::Lease(Lease::Sought));
+        }
         loop {
             if let Some(ended) = self.ended {
+                self.shared.leave(self.machine.legacy(), self.tenure.give_up());
                 return ended;
             }
             match self.woken().await {
-                Woken::News => self.take_news(),
+                Woken::News => self.take_news().await,
+                Woken::LeaseDue => self.try_lease().await,
                 Woken::Time => self.time(),
                 Woken::Answered(answer) => {
                     self.in_flight = None;
                     let fine = answer.is_ok();
-                    self.step(Input::Answered(answer));
+                    self.answered(answer);
                     if fine {
                         self.socket = inode(self.client.socket());
                         self.open_hold();
@@ -105,6 +124,7 @@ impl<'a> Engine<'a> {
 
     async fn woken(&mut self) -> Woken {
         let wake = self.next_wake();
+        let lease = until(self.tenure.next_try());
         let answered = async {
             match &mut self.in_flight {
                 Some(exchange) => exchange.await,
@@ -126,6 +146,7 @@ impl<'a> Engine<'a> {
             answer = answered => Woken::Answered(answer),
             () = self.shared.news() => Woken::News,
             held = held => held,
+            () = lease => Woken::LeaseDue,
             () = wake => Woken::Time,
         }
     }
@@ -137,18 +158,21 @@ impl<'a> Engine<'a> {
             (Some(wake), Some(flush)) => Some(wake.min(flush)),
             (wake, flush) => wake.or(flush),
         };
-        async move {
-            match at {
-                Some(at) => sleep_until(at).await,
-                None => pending().await,
-            }
-        }
+        until(at)
     }
 
-    fn take_news(&mut self) {
+    async fn take_news(&mut self) {
         let news = self.shared.take_news();
+        if news.retire {
+            self.step(Input::Lease(Lease::Denied));
+            self.step(Input::Close { budget: Duration::ZERO });
+            return;
+        }
         if news.changed {
             self.step(Input::Wanted(news.wanted.map(Box::new)));
+            if self.tenure.may_try() {
+                self.try_lease().await;
+            }
         }
         if let Some(deadline) = news.close.filter(|_| !self.closing) {
             self.closing = true;
@@ -157,6 +181,35 @@ impl<'a> Engine<'a> {
         } else if news.flush {
             self.step(Input::Flush);
         }
+    }
+
+    async fn try_lease(&mut self) {
+        let lease = self.tenure.try_take(self.shared).await;
+        self.step(Input::Lease(lease));
+    }
+
+    fn answered(&mut self, answer: Result<(Answer, Peer), Failure>) {
+        let answer = match answer {
+            Ok((Answer::Processes(info), peer)) => {
+                let verdict = self.judge(&info, peer);
+                self.step(Input::Answered(Ok(Answer::Processes(info))));
+                self.step(Input::Identity(verdict));
+                return;
+            }
+            other => other.map(|(answer, _)| answer),
+        };
+        self.step(Input::Answered(answer));
+    }
+
+    #[cfg(unix)]
+    fn judge(&self, info: &ProcessInfo, peer: Peer) -> Identity {
+        super::identity::judge(info, self.agent, self.client.socket(), peer)
+    }
+
+    #[cfg(not(unix))]
+    fn judge(&self, _: &ProcessInfo, _: Peer) -> Identity {
+        let _ = self.agent;
+        Identity::Unprovable
     }
 
     fn time(&mut self) {
@@ -205,9 +258,16 @@ impl<'a> Engine<'a> {
     }
 }
 
-async fn exchange(client: Client, request: Request) -> Result<Answer, Failure> {
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => pending().await,
+    }
+}
+
+async fn exchange(client: Client, request: Request) -> Result<(Answer, Peer), Failure> {
     let line = request.call.encode("r")?;
     let client = client.with_deadline(request.deadline);
-    let reply = client.exchange(&line).await.map_err(|error| failure(&error))?;
-    request.call.decode(&reply)
+    let (reply, peer) = client.exchange_with(&line).await.map_err(|error| failure(&error))?;
+    Ok((request.call.decode(&reply)?, peer))
 }

@@ -1,3 +1,4 @@
+use std::fs::File;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::AgentEvent;
 use crate::feed::{Feed, Feeds};
-use crate::machine::{Counters, Ended, Step};
+use crate::machine::{Counters, Ended, Legacy, Step};
 use crate::receipt::Receipt;
 
 /// Most diagnostics that are kept for readers that come later.
@@ -46,6 +47,9 @@ struct State {
     counters: Counters,
     raised: Vec<Diagnostic>,
     next_id: u64,
+    retire: bool,
+    legacy: Option<Legacy>,
+    lease: Option<File>,
     main_turn: bool,
 }
 
@@ -60,6 +64,8 @@ pub(crate) struct News {
     pub(crate) flush: bool,
     /// When it must be over.
     pub(crate) close: Option<Instant>,
+    /// A successor of this process owns the pane now.
+    pub(crate) retire: bool,
 }
 
 impl Shared {
@@ -87,8 +93,15 @@ impl Shared {
             }
             state.changed = true;
         }
+        let retired = state.retire;
         drop(state);
         self.engine.notify_one();
+        if retired {
+            self.raise_once(Diagnostic::new(
+                DiagnosticKind::StaleOwner,
+                "a newer reporter of this process owns the pane; this one reports no more",
+            ));
+        }
         if let Some((_, problem)) = refused.first() {
             self.raise_once(Diagnostic::new(DiagnosticKind::Limit, problem.to_string()));
         }
@@ -141,7 +154,8 @@ impl Shared {
         state.raised.push(diagnostic);
     }
 
-    fn raise_once(&self, diagnostic: Diagnostic) {
+    /// As [`raise`](Self::raise), unless one of its kind was told before.
+    pub(crate) fn raise_once(&self, diagnostic: Diagnostic) {
         if !self.lock().raised.iter().any(|known| known.kind == diagnostic.kind) {
             self.raise(diagnostic);
         }
@@ -189,6 +203,32 @@ impl Shared {
         self.waited(|state| state.how_ended()).await
     }
 
+    /// A successor of this process owns the pane: report nothing more, and
+    /// release nothing.
+    pub(crate) fn retire(&self) {
+        self.lock().retire = true;
+        self.engine.notify_one();
+    }
+
+    /// For the engine: leaves what a successor needs, if there is one.
+    pub(crate) fn leave(&self, legacy: Legacy, lease: Option<File>) {
+        let mut state = self.lock();
+        if state.retire {
+            state.legacy = Some(legacy);
+            state.lease = lease;
+        }
+    }
+
+    /// For a successor's engine: what was on the pane.
+    pub(crate) fn take_legacy(&self) -> Option<Legacy> {
+        self.lock().legacy.take()
+    }
+
+    /// For a successor's engine: the lease, still held.
+    pub(crate) fn take_lease(&self) -> Option<File> {
+        self.lock().lease.take()
+    }
+
     /// For the engine: resolves when a host has something new.
     pub(crate) async fn news(&self) {
         self.engine.notified().await;
@@ -203,6 +243,7 @@ impl Shared {
             wanted: changed.then(|| state.activity.snapshot(&self.config)).flatten(),
             flush: !state.flushes.is_empty(),
             close: state.close,
+            retire: state.retire,
         }
     }
 

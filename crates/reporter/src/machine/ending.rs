@@ -44,6 +44,7 @@ impl PaneMachine {
             done: None,
         });
         self.wanted = None;
+        self.inherited = false;
     }
 
     pub(super) fn decide_ending(&mut self, now: Now, step: &mut Step) {

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use herdr_proto::{
-    ErrorCode, PaneGet, PaneInfo, Ping, Pong, ReleaseAgent, ReportAgent, ReportMetadata, decode,
-    encode,
+    ErrorCode, PaneGet, PaneInfo, PaneList, Ping, Pong, ProcessInfo, ProcessInfoGet, ReleaseAgent,
+    ReportAgent, ReportMetadata, decode, encode,
 };
 
 use crate::activity::Snapshot;
@@ -41,7 +41,8 @@ pub enum Input {
     ServerChanged,
     /// Whether the pane is ours among the processes of this machine.
     Lease(Lease),
-    /// Whether the agent runs in the pane.
+    /// What [`Answer::Processes`] proves about the agent and the pane that was
+    /// asked for.
     Identity(Identity),
     /// The time asked for has come, or any other.
     Timer,
@@ -58,19 +59,23 @@ pub enum Input {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lease {
+    /// It is being asked for.
+    Sought,
     /// It is.
     Held,
     /// Another process reports for it.
     Denied,
 }
 
-/// Whether the agent runs in the pane.
+/// Whether the agent runs in a pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Identity {
-    /// It does, or it cannot be told and the settings allow that.
-    Accepted,
-    /// It is proven not to, or it cannot be told and the settings deny that.
+    /// The pane's shell leads the agent's session.
+    Proven,
+    /// The pane's shell cannot be seen from here, or the server names none.
+    Unprovable,
+    /// The pane's shell is there to be seen, and leads another session.
     Foreign,
 }
 
@@ -133,6 +138,10 @@ pub enum PaneCall {
     Get(PaneGet),
     /// Which server is it?
     Ping(Ping),
+    /// Whose pane is it?
+    Processes(ProcessInfoGet),
+    /// Which panes are there?
+    List(PaneList),
 }
 
 /// What a request of a reporter was answered.
@@ -146,6 +155,11 @@ pub enum Answer {
     Pane(PaneInfo),
     /// The server's name.
     Pong(Pong),
+    /// A pane's processes. The shell looks at them and gives
+    /// [`Input::Identity`]; until then the machine waits.
+    Processes(ProcessInfo),
+    /// All panes.
+    Panes(Vec<PaneInfo>),
 }
 
 impl PaneCall {
@@ -162,6 +176,8 @@ impl PaneCall {
             Self::Release(call) => encode(id, call),
             Self::Get(call) => encode(id, call),
             Self::Ping(call) => encode(id, call),
+            Self::Processes(call) => encode(id, call),
+            Self::List(call) => encode(id, call),
         }
         .map_err(|error| Failure::new(FailureKind::Unusable, error.to_string()))
     }
@@ -179,6 +195,10 @@ impl PaneCall {
             Self::Get(_) => decode::<herdr_proto::PaneInfoReply>(line)
                 .map(|reply| reply.map(|reply| Answer::Pane(reply.pane))),
             Self::Ping(_) => decode::<Pong>(line).map(|reply| reply.map(Answer::Pong)),
+            Self::Processes(_) => decode::<herdr_proto::ProcessInfoReply>(line)
+                .map(|reply| reply.map(|reply| Answer::Processes(reply.process_info))),
+            Self::List(_) => decode::<herdr_proto::PaneListReply>(line)
+                .map(|reply| reply.map(|reply| Answer::Panes(reply.panes))),
         };
         match reply {
             Ok(Ok(answer)) => Ok(answer),

@@ -8,6 +8,7 @@
 
 mod backoff;
 mod ending;
+mod identity;
 mod io;
 mod judge;
 mod ledger;
@@ -20,7 +21,7 @@ mod seq;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use herdr_proto::{AgentLabel, PaneId, Pong, ReportState, SourceId, Ttl};
+use herdr_proto::{AgentLabel, PaneId, Pong, ReportState, SourceId, TokenKey, Ttl};
 
 pub use io::{
     Answer, Ended, Failure, FailureKind, Identity, Input, Lease, Now, PaneCall, Request, Step,
@@ -28,14 +29,15 @@ pub use io::{
 pub use ledger::Counters;
 
 use crate::activity::Snapshot;
-use crate::config::{Config, Verify};
+use crate::config::{Config, UnverifiedPane, Verify};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::receipt::Part;
 use backoff::Backoff;
 use ending::Ending;
+use identity::{Gate, Whereabouts};
 use ledger::Ledger;
 use look::Watcher;
-use plan::{Action, Confirmed, PresentationRecord, StateRecord, plan};
+use plan::{Action, Confirmed, Known, PresentationRecord, StateRecord, plan};
 use request::Flight;
 use seq::SeqClock;
 
@@ -71,6 +73,10 @@ pub struct Claim {
     pub verify: Verify,
     /// As [`Config::fresh_source`].
     pub fresh_source: bool,
+    /// As [`Config::any_pane`].
+    pub any_pane: bool,
+    /// As [`Config::unverified_pane`].
+    pub unverified_pane: UnverifiedPane,
     /// Spreads the attempts of many reporters; any number.
     pub seed: u64,
 }
@@ -86,6 +92,8 @@ impl Claim {
             metadata_ttl: config.metadata_ttl,
             verify: config.verify,
             fresh_source: config.fresh_source,
+            any_pane: config.any_pane,
+            unverified_pane: config.unverified_pane,
             seed: 0,
         }
     }
@@ -100,12 +108,13 @@ impl Claim {
 /// use reporter::{Activity, AgentEvent, Config};
 ///
 /// let config = Config::default();
-/// let claim = Claim::new(
+/// let mut claim = Claim::new(
 ///     PaneId::parse("w1:p1")?,
 ///     SourceId::parse("custom:host")?,
 ///     AgentLabel::parse("host")?,
 ///     &config,
 /// );
+/// claim.any_pane = true; // else it first asks whose pane it is
 /// let mut machine = PaneMachine::new(claim);
 /// let mut activity = Activity::default();
 /// activity.apply(AgentEvent::AgentStarted { agent_id: "main".into() })?;
@@ -123,11 +132,13 @@ pub struct PaneMachine {
     /// As configured; `claim.source` differs once a fresh one was taken.
     first_source: SourceId,
     lease: Lease,
-    identity: Identity,
+    whereabouts: Whereabouts,
     wanted: Option<Snapshot>,
     confirmed: Confirmed,
     /// A report of ours may have been taken since the last release.
     claimed: bool,
+    /// The claim is a predecessor's, and nothing has been wanted yet.
+    inherited: bool,
     flight: Option<Flight>,
     /// What failed and goes out again under its number if it is still wanted.
     retry: Option<Flight>,
@@ -177,19 +188,30 @@ struct Rests {
     looks: Option<Duration>,
 }
 
+/// What is on a pane when its reporter is replaced by another one of the same
+/// process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Legacy {
+    claimed: bool,
+    last_seq: u64,
+    tokens: Vec<TokenKey>,
+}
+
 impl PaneMachine {
-    /// A machine for one claim. It holds the lease and is in the pane until
-    /// told otherwise.
+    /// A machine for one claim. It holds the lease until told otherwise, and
+    /// asks whose pane it is before it claims it.
     pub fn new(claim: Claim) -> Self {
         Self {
             first_source: claim.source.clone(),
             backoff: Backoff::new(claim.seed),
             claim,
             lease: Lease::Held,
-            identity: Identity::Accepted,
+            whereabouts: Whereabouts::default(),
             wanted: None,
             confirmed: Confirmed::default(),
             claimed: false,
+            inherited: false,
             flight: None,
             retry: None,
             seq: SeqClock::default(),
@@ -207,6 +229,27 @@ impl PaneMachine {
         }
     }
 
+    /// Takes a predecessor's claim over: the row stays as it is until
+    /// something is wanted, and what of it is not wanted then goes.
+    pub fn inherit(&mut self, legacy: Legacy) {
+        self.seq.jump_over(legacy.last_seq);
+        self.claimed |= legacy.claimed;
+        self.inherited = legacy.claimed;
+        if legacy.claimed {
+            self.confirmed.presentation = Known::Unsure;
+            self.confirmed.tokens.extend(legacy.tokens.into_iter().map(|key| (key, None)));
+        }
+    }
+
+    /// What a successor has to know.
+    pub fn legacy(&self) -> Legacy {
+        Legacy {
+            claimed: self.claimed,
+            last_seq: self.seq.last(),
+            tokens: self.confirmed.tokens.keys().cloned().collect(),
+        }
+    }
+
     /// Takes in what happened and says what to do.
     pub fn step(&mut self, now: Now, input: Input) -> Step {
         let mut step = Step::default();
@@ -216,7 +259,7 @@ impl PaneMachine {
             Input::Answered(Err(failure)) => self.failed(now.elapsed, failure),
             Input::ServerChanged => self.server_changed(),
             Input::Lease(lease) => self.lease = lease,
-            Input::Identity(identity) => self.identity = identity,
+            Input::Identity(identity) => self.identified(identity),
             Input::Timer => {}
             Input::Flush => self.pace.idle_since = None,
             Input::Close { budget } => self.begin_ending(now.elapsed, budget),
@@ -270,6 +313,7 @@ impl PaneMachine {
         if new.is_some() != old.is_some() {
             self.watcher.new_claim();
         }
+        self.inherited &= wanted.is_none();
         self.wanted = wanted;
     }
 
@@ -286,11 +330,13 @@ impl PaneMachine {
         self.rests = Rests::default();
         self.server = None;
         self.no_resume = false;
+        self.whereabouts.ask_again();
         self.watcher.new_claim();
         self.rearm(&[
             DiagnosticKind::NotPaneApi,
             DiagnosticKind::ProtocolRejected,
             DiagnosticKind::Ignored,
+            DiagnosticKind::ForeignPane,
         ]);
     }
 
@@ -298,11 +344,11 @@ impl PaneMachine {
         if self.flight.is_some() {
             return;
         }
-        if self.lease != Lease::Held || self.identity != Identity::Accepted {
-            step.quiet = true;
+        if self.lease != Lease::Held {
+            step.quiet = self.lease == Lease::Denied;
             return;
         }
-        if self.wanted.is_none() && !self.claimed {
+        if self.wanted.is_none() && (!self.claimed || self.inherited) {
             self.ledger.leave_unjudged();
             step.quiet = true;
             return;
@@ -311,6 +357,18 @@ impl PaneMachine {
         if let Some(until) = self.backoff.until().filter(|until| elapsed < *until) {
             step.wake = Some(until.min(elapsed + SOCKET_CHECK));
             return;
+        }
+        match self.whereabouts_gate() {
+            Gate::Open => {}
+            Gate::Ask(request) => {
+                step.request = Some(request);
+                return;
+            }
+            Gate::Wait => return,
+            Gate::Closed => {
+                step.quiet = true;
+                return;
+            }
         }
         if self.refresh_at.is_some_and(|at| at <= elapsed) {
             self.refresh_at = None;

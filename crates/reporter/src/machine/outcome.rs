@@ -7,7 +7,7 @@ use herdr_proto::ErrorCode;
 use super::backoff::{LONG, LONGEST};
 use super::plan::{Confirmed, Known, PresentationRecord, StateRecord};
 use super::request::{Carries, Flight};
-use super::{Answer, Failure, FailureKind, Now, PaneMachine, REFUSED_REST};
+use super::{Answer, Failure, FailureKind, Identity, Now, PaneMachine, REFUSED_REST};
 use crate::diagnostic::DiagnosticKind;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
@@ -20,12 +20,18 @@ impl PaneMachine {
             DiagnosticKind::Timeout,
             DiagnosticKind::NotPaneApi,
         ]);
+        if flight.void && flight.carries.part().is_none() {
+            // The old server's word says nothing about the new one.
+            return;
+        }
         match answer {
             Answer::Ack => self.delivered(now.elapsed, flight),
             Answer::Pane(pane) if flight.carries == Carries::Look => {
                 self.looked(now.elapsed, &pane);
             }
             Answer::Pong(pong) => self.server = Some(pong),
+            Answer::Processes(_) => self.whereabouts.await_verdict(),
+            Answer::Panes(panes) => self.found_panes(panes),
             Answer::Pane(_) => {}
         }
     }
@@ -63,7 +69,7 @@ impl PaneMachine {
                 self.ledger.note(Receipt::new(Outcome::Unverified, Part::Release).seq(flight.seq));
                 self.released();
             }
-            Carries::Look | Carries::Version => {}
+            _ => {}
         }
     }
 
@@ -138,6 +144,9 @@ impl PaneMachine {
             // It takes the whole report down, so it goes out without.
             self.no_resume = true;
             self.put_back(&flight.carries);
+        } else if self.whereabouts.is_searching() {
+            // That pane is no candidate.
+            self.not_among(&flight.carries);
         } else if *code == ErrorCode::PANE_NOT_FOUND && self.wanted.is_none() {
             // Nothing is left to give back.
             self.released();
@@ -147,8 +156,13 @@ impl PaneMachine {
             if *code == ErrorCode::PANE_NOT_FOUND {
                 self.confirmed.forget();
                 self.watcher.new_claim();
+                self.pane_is_gone(now);
             }
             self.backoff.fail(now, false);
+        } else if flight.carries == Carries::Processes {
+            // A server that does not say whose pane it is proves nothing.
+            self.whereabouts.await_verdict();
+            self.identified(Identity::Unprovable);
         } else {
             self.rest(now, &flight, code, detail);
         }
@@ -169,6 +183,7 @@ impl PaneMachine {
             }
             Carries::Version => self.no_resume = true,
             Carries::Release => self.released(),
+            Carries::Processes | Carries::Panes => {}
         }
         if let Some(part) = flight.carries.part() {
             self.ledger.refused(part, flight.seq, reason);
@@ -183,7 +198,7 @@ impl PaneMachine {
                 self.retry = Some(Flight { void: false, ..flight });
             }
             Carries::Look => self.watcher.look_at(now),
-            Carries::Release | Carries::Version => {}
+            _ => {}
         }
     }
 
@@ -213,7 +228,7 @@ impl PaneMachine {
             }
             Carries::Presentation(_) => self.confirmed.presentation = Known::Unsure,
             Carries::Tokens(patch) => self.confirmed.may_have_taken_tokens(patch),
-            Carries::Release | Carries::Look | Carries::Version => {}
+            _ => {}
         }
     }
 

@@ -28,6 +28,8 @@ pub(super) enum Carries {
     Release,
     Look,
     Version,
+    Processes,
+    Panes,
 }
 
 impl Action {
@@ -48,7 +50,7 @@ impl Carries {
             Self::Presentation(_) => Some(Part::Presentation),
             Self::Tokens(_) => Some(Part::Tokens),
             Self::Release => Some(Part::Release),
-            Self::Look | Self::Version => None,
+            Self::Look | Self::Version | Self::Processes | Self::Panes => None,
         }
     }
 }
@@ -86,12 +88,11 @@ impl PaneMachine {
     pub(super) fn send_look(&mut self, now: Now, deadline: Duration) -> Request {
         self.watcher.looked(now.elapsed);
         let call = PaneCall::Get(PaneGet::new(self.claim.pane.clone()));
-        self.launch(Flight { call, carries: Carries::Look, seq: None, void: false }, deadline)
+        self.ask(call, Carries::Look, deadline)
     }
 
     pub(super) fn send_ping(&mut self, deadline: Duration) -> Request {
-        let call = PaneCall::Ping(Ping::default());
-        self.launch(Flight { call, carries: Carries::Version, seq: None, void: false }, deadline)
+        self.ask(PaneCall::Ping(Ping::default()), Carries::Version, deadline)
     }
 
     /// Whether the version decides what the next report may carry. It is asked
@@ -100,6 +101,11 @@ impl PaneMachine {
         let Some(wanted) = &self.wanted else { return false };
         let resumable = wanted.session.as_ref().is_some_and(|s| s.resume_argv.is_some());
         resumable && self.server.is_none() && !self.no_resume && self.confirmed.state.is_none()
+    }
+
+    /// A request that reads and carries no number.
+    pub(super) fn ask(&mut self, call: PaneCall, carries: Carries, deadline: Duration) -> Request {
+        self.launch(Flight { call, carries, seq: None, void: false }, deadline)
     }
 
     fn launch(&mut self, flight: Flight, deadline: Duration) -> Request {
@@ -118,7 +124,7 @@ impl PaneMachine {
             Carries::State(record, session) => self.report(record, session.as_ref(), seq),
             Carries::Presentation(record) => self.presentation(record, seq),
             Carries::Tokens(patch) => self.tokens(patch, seq),
-            Carries::Release | Carries::Look | Carries::Version => self.release(seq),
+            _ => self.release(seq),
         };
         Flight { call, carries, seq: Some(seq), void: false }
     }

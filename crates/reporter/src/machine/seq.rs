@@ -18,6 +18,15 @@ impl SeqClock {
         self.take(unix_micros.saturating_mul(1_000))
     }
 
+    /// Goes on above a number that was used before.
+    pub(super) fn jump_over(&mut self, seq: u64) {
+        self.last = self.last.max(seq);
+    }
+
+    pub(super) fn last(self) -> u64 {
+        self.last
+    }
+
     fn take(&mut self, clock: u64) -> Seq {
         self.last = clock.max(self.last.saturating_add(1));
         Seq::new(self.last)

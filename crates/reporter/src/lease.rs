@@ -1,0 +1,135 @@
+//! Leases: one reporter per pane among the processes of this machine.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::hash::Hasher;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fnv::FnvHasher;
+use herdr_proto::PaneId;
+
+/// The folder in the runtime folder, and the name of one in the temporary
+/// folder.
+const FOLDER: &str = "herdr-socket-report";
+
+/// The file by which processes agree on a pane. It is never removed: a process
+/// that holds the lock of a removed file would share the pane with one that
+/// made a new file. The kernel drops the lock when its holder dies, however it
+/// dies.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct LeaseFile {
+    path: PathBuf,
+}
+
+impl LeaseFile {
+    /// The lease of a pane, by its id as the environment has it: a moved pane
+    /// keeps that id for the processes in it.
+    pub(crate) fn of(folder: &Path, socket: &Path, pane: &PaneId) -> Self {
+        let socket = std::fs::canonicalize(socket).unwrap_or_else(|_| socket.to_path_buf());
+        let name = stable_hash(&[socket.as_os_str().as_encoded_bytes(), pane.as_str().as_bytes()]);
+        Self { path: folder.join(format!("{name:016x}.lock")) }
+    }
+
+    /// Takes the lease for this process alone; `None` if another one has it.
+    /// May block on a disk that hangs, never on another holder.
+    ///
+    /// # Errors
+    ///
+    /// If the folder or the file cannot be made or is not ours alone.
+    pub(crate) fn try_take(&self) -> io::Result<Option<File>> {
+        if let Some(folder) = self.path.parent() {
+            private_folder(folder)?;
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&self.path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// Where leases are kept if nothing else is said.
+pub(crate) fn default_folder() -> PathBuf {
+    match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
+        Some(folder) if folder.is_absolute() => folder.join(FOLDER),
+        _ => std::env::temp_dir().join(format!("{FOLDER}-{}", user())),
+    }
+}
+
+/// A hash that is the same in every build and release, for names that two
+/// programs have to agree on.
+pub(crate) fn stable_hash(parts: &[&[u8]]) -> u64 {
+    let mut hasher = FnvHasher::default();
+    for part in parts {
+        hasher.write(part);
+        hasher.write_u8(0);
+    }
+    hasher.finish()
+}
+
+#[cfg(unix)]
+fn user() -> u32 {
+    rustix::process::getuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn user() -> u32 {
+    0
+}
+
+/// Makes the folder, or makes sure that nobody else can write to it: in the
+/// temporary folder somebody else may have made it first.
+fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+
+        let data = std::fs::symlink_metadata(folder)?;
+        if !data.is_dir() || data.uid() != user() || data.mode() & 0o022 != 0 {
+            let what = "the folder for leases is not this user's alone";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_holder_at_a_time_and_the_next_one_after() {
+        let folder = tempfile::tempdir().unwrap();
+        let pane = PaneId::parse("w1:p1").unwrap();
+        let place = folder.path().join("leases");
+        let lease = LeaseFile::of(&place, Path::new("/x/herdr.sock"), &pane);
+        let held = lease.try_take().unwrap().unwrap();
+        assert!(lease.try_take().unwrap().is_none());
+        let other = PaneId::parse("w1:p2").unwrap();
+        let other = LeaseFile::of(&place, Path::new("/x/herdr.sock"), &other);
+        assert!(other.try_take().unwrap().is_some());
+        drop(held);
+        assert!(lease.try_take().unwrap().is_some());
+    }
+
+    #[test]
+    fn a_folder_that_others_can_write_to_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        let pane = PaneId::parse("w1:p1").unwrap();
+        let lease = LeaseFile::of(folder.path(), Path::new("/x/herdr.sock"), &pane);
+        assert_eq!(lease.try_take().unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+    }
+}
