@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fake_herdr::{FakeHerdr, Observation};
-use reporter::{DiagnosticKind, Handle, Prompt};
+use reporter::{DiagnosticKind, Flushed, Handle, Prompt};
 
 use crate::support::{AMPLE, requests, seen, start, states};
 
@@ -77,6 +77,8 @@ fn b11_after_an_outage_only_the_newest_is_sent() {
     }
     pane.title("T");
     let _ask = turn.prompt(Prompt::approval("Deploy?"));
+    // The engine has seen all of it when it gives the flush up.
+    assert_eq!(pane.flush(Duration::from_millis(100)), Flushed::TimedOut);
     let herdr = FakeHerdr::builder().socket_path(&path).start().unwrap();
     herdr.wait_until(AMPLE, is_all_there).unwrap();
     let requests = requests(&herdr);

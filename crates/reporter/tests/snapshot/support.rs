@@ -1,0 +1,95 @@
+//! Short names for what agents do and panes show.
+
+use std::collections::BTreeMap;
+
+use herdr_proto::{ReportState, StateKey};
+use reporter::{Activity, AgentEvent, Config, MAIN_AGENT, Prompt, PromptKind, Snapshot};
+
+pub(crate) fn fold(events: impl IntoIterator<Item = AgentEvent>) -> Activity {
+    let mut activity = Activity::default();
+    for event in events {
+        activity.apply(event).unwrap();
+    }
+    activity
+}
+
+pub(crate) fn show(config: &Config, events: impl IntoIterator<Item = AgentEvent>) -> Snapshot {
+    fold(events).snapshot(config).expect("a state")
+}
+
+pub(crate) fn config(change: impl FnOnce(&mut Config)) -> Config {
+    let mut config = Config::default();
+    change(&mut config);
+    config
+}
+
+pub(crate) fn started() -> AgentEvent {
+    AgentEvent::AgentStarted { agent_id: MAIN_AGENT.into() }
+}
+
+pub(crate) fn tool(id: &str, name: &str) -> AgentEvent {
+    AgentEvent::ToolStarted { tool_id: id.into(), tool: name.into(), agent_id: MAIN_AGENT.into() }
+}
+
+pub(crate) fn prompt(id: &str, prompt: Prompt) -> AgentEvent {
+    AgentEvent::PromptOpened { prompt_id: id.into(), prompt, agent_id: Some(MAIN_AGENT.into()) }
+}
+
+pub(crate) fn unknown_prompt(label: &str) -> Prompt {
+    let mut prompt = Prompt::of(PromptKind::Other);
+    prompt.label = Some(label.into());
+    prompt
+}
+
+pub(crate) fn waiting(run: &str) -> AgentEvent {
+    AgentEvent::WorkflowSnapshot {
+        provider: "flow".into(),
+        ready: true,
+        running: vec![],
+        waiting: vec![run.into()],
+    }
+}
+
+pub(crate) fn set(state: ReportState, label: &str) -> AgentEvent {
+    AgentEvent::StateSet { state, label: Some(label.into()) }
+}
+
+pub(crate) fn title(title: Option<&str>) -> AgentEvent {
+    AgentEvent::TitleChanged { title: title.map(Into::into), agent_id: MAIN_AGENT.into() }
+}
+
+pub(crate) fn model(model: Option<&str>, context_window: Option<u64>) -> AgentEvent {
+    let agent_id = MAIN_AGENT.into();
+    AgentEvent::ModelChanged { model: model.map(Into::into), context_window, agent_id }
+}
+
+pub(crate) fn usage(used: u64) -> AgentEvent {
+    AgentEvent::UsageChanged { used, agent_id: MAIN_AGENT.into() }
+}
+
+pub(crate) fn tokens<'a>(
+    tokens: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+) -> AgentEvent {
+    let own = |(key, text): (&str, Option<&str>)| (key.to_owned(), text.map(str::to_owned));
+    AgentEvent::TokensChanged { tokens: tokens.into_iter().map(own).collect() }
+}
+
+pub(crate) fn label(state: StateKey, text: Option<&str>) -> AgentEvent {
+    AgentEvent::LabelsChanged { labels: BTreeMap::from([(state, text.map(Into::into))]) }
+}
+
+pub(crate) fn reason(snapshot: &Snapshot) -> Option<&str> {
+    snapshot.reason.as_ref().map(AsRef::as_ref)
+}
+
+pub(crate) fn shown_title(snapshot: &Snapshot) -> Option<&str> {
+    snapshot.presentation.title.as_ref().map(AsRef::as_ref)
+}
+
+pub(crate) fn shown_label(snapshot: &Snapshot, state: StateKey) -> Option<&str> {
+    snapshot.presentation.labels.get(&state).map(AsRef::as_ref)
+}
+
+pub(crate) fn shown_tokens(snapshot: &Snapshot) -> Vec<(&str, &str)> {
+    snapshot.tokens.iter().map(|(key, text)| (key.as_ref(), text.as_ref())).collect()
+}

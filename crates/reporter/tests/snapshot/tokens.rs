@@ -1,0 +1,96 @@
+//! The tokens: derived ones, the host's own, and the one for the session.
+
+use reporter::{AgentEvent, Config, SessionStarted, Source};
+
+use crate::support::{config, model, show, shown_tokens, started, tokens, usage};
+
+fn session(id: &str) -> AgentEvent {
+    AgentEvent::SessionStarted(SessionStarted::new(id))
+}
+
+#[test]
+fn model_and_context_are_derived_from_what_is_known() {
+    let cases: [(&[AgentEvent], &[(&str, &str)]); 8] = [
+        (&[], &[]),
+        (&[usage(0)], &[("ctx", "0")]),
+        (&[usage(33_900)], &[("ctx", "34k")]),
+        (&[model(Some("m"), None)], &[("model", "m")]),
+        (
+            &[model(Some("m"), Some(1_000_000)), usage(33_900)],
+            &[("ctx", "34k/1.0M"), ("model", "m")],
+        ),
+        (&[model(Some("m"), Some(0)), usage(999_600)], &[("ctx", "1.0M"), ("model", "m")]),
+        (&[model(Some("m"), Some(9)), usage(5), model(None, None)], &[("ctx", "5")]),
+        (&[model(Some("m"), Some(9)), model(Some(" \n"), Some(10)), usage(5)], &[("ctx", "5/10")]),
+    ];
+    for (events, expected) in cases {
+        let events = events.iter().cloned().chain([started()]);
+        assert_eq!(shown_tokens(&show(&Config::default(), events)), expected);
+    }
+}
+
+#[test]
+fn the_host_overrides_and_hides_what_is_derived() {
+    let cases: [(&[(&str, Option<&str>)], &[(&str, &str)]); 5] = [
+        (&[("model", Some("mine"))], &[("ctx", "5/9"), ("model", "mine")]),
+        (&[("ctx", Some("full"))], &[("ctx", "full"), ("model", "m")]),
+        (&[("ctx", None)], &[("model", "m")]),
+        (&[("ctx", None), ("model", None)], &[]),
+        (&[("ctx", Some(" "))], &[("model", "m")]),
+    ];
+    for (patch, expected) in cases {
+        let events =
+            [started(), model(Some("m"), Some(9)), usage(5), tokens(patch.iter().copied())];
+        assert_eq!(shown_tokens(&show(&Config::default(), events)), expected, "{patch:?}");
+    }
+}
+
+#[test]
+fn a_patch_changes_what_it_names() {
+    let events = [
+        started(),
+        tokens([("a", Some("1")), ("b", Some("2")), ("c", Some("3"))]),
+        tokens([("a", None), ("b", Some("two")), ("nothing", None)]),
+        tokens([("c", Some("\u{1b}[0m"))]),
+    ];
+    assert_eq!(shown_tokens(&show(&Config::default(), events)), [("b", "two")]);
+}
+
+#[test]
+fn no_tokens_go_out_when_there_are_to_be_none() {
+    let config = config(|config| {
+        config.tokens = Source::None;
+        config.session_token = true;
+    });
+    let events = [session("s"), model(Some("m"), Some(9)), usage(5), tokens([("a", Some("1"))])];
+    assert_eq!(shown_tokens(&show(&config, events)), []);
+}
+
+#[test]
+fn b28_the_session_token_is_the_newest_session() {
+    let config = config(|config| config.session_token = true);
+    let events: Vec<AgentEvent> = (0..50).map(|n| session(&format!("s{n}"))).collect();
+    assert_eq!(shown_tokens(&show(&config, events.clone())), [("session", "s49")]);
+    assert_eq!(shown_tokens(&show(&Config::default(), events)), []);
+
+    let long = session(&"x".repeat(200));
+    let shown = show(&config, [long]);
+    assert_eq!(shown_tokens(&shown)[0].1.chars().count(), 80);
+    let hidden = show(&config, [session("s"), tokens([("session", None)])]);
+    assert_eq!(shown_tokens(&hidden), []);
+}
+
+#[test]
+fn usage_of_another_agent_is_not_the_panes() {
+    let events = [
+        started(),
+        usage(5),
+        AgentEvent::UsageChanged { used: 9, agent_id: "sub".into() },
+        AgentEvent::ModelChanged {
+            model: Some("small".into()),
+            context_window: None,
+            agent_id: "sub".into(),
+        },
+    ];
+    assert_eq!(shown_tokens(&show(&Config::default(), events)), [("ctx", "5")]);
+}
