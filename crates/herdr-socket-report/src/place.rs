@@ -13,7 +13,7 @@ pub(crate) struct PaneFlags {
     /// The socket of the pane's server, instead of `HERDR_SOCKET_PATH`
     ///
     /// Outside Herdr --pane is needed too.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
     socket: Option<PathBuf>,
     /// The id of the pane, for example w1:p1, instead of `HERDR_PANE_ID`
     ///

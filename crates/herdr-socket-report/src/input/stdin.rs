@@ -1,6 +1,6 @@
 //! Stdin, in batches: everything that is ready, once for each wake-up.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -90,34 +90,30 @@ impl Stdin {
 
     fn wait(&self, limit: Option<Duration>) -> Ready {
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
-        let input = stdin();
-        let mut fds: Vec<PollFd<'_>> = [Some(self.signals.as_fd()), self.host_fd(), Some(input)]
-            .into_iter()
-            .flatten()
-            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-            .collect();
-        match poll(&mut fds, limit.as_ref()) {
-            Err(Errno::INTR) => return self.wait(limit.and_then(|limit| limit.try_into().ok())),
-            Err(error) => {
-                tracing::warn!(%error, "stdin cannot be waited for");
-                return Ready::End(End::Input);
+        let poll_in = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
+        let mut fds = vec![poll_in(self.signals.as_fd()), poll_in(stdin())];
+        fds.extend(self.host.as_ref().map(|host| poll_in(host.as_fd())));
+        loop {
+            match poll(&mut fds, limit.as_ref()) {
+                Ok(_) => break,
+                // A signal that ends us has made its end readable by now.
+                Err(Errno::INTR) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "stdin cannot be waited for");
+                    return Ready::End(End::Input);
+                }
             }
-            Ok(_) => {}
         }
-        let woken = |place: usize| fds.get(place).is_some_and(|fd| !fd.revents().is_empty());
-        if woken(0) {
+        let ready = |place: usize| fds.get(place).is_some_and(|fd| !fd.revents().is_empty());
+        if ready(0) {
             Ready::End(End::Signal)
-        } else if self.host.is_some() && woken(1) {
+        } else if ready(2) {
             Ready::End(End::Host)
-        } else if woken(fds.len() - 1) {
+        } else if ready(1) {
             Ready::Input
         } else {
             Ready::Nothing
         }
-    }
-
-    fn host_fd(&self) -> Option<BorrowedFd<'_>> {
-        self.host.as_ref().map(AsFd::as_fd)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The demo as plain lines.
 
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reporter::Reporter;
 
@@ -22,14 +22,14 @@ pub(crate) fn play(stage: &Stage, reporter: &Reporter, signals: &Signals) {
         "A session on {}; after > what the host says, below what the pane shows",
         stage.place()
     ));
-    let began = Instant::now();
+    let mut time = Duration::ZERO;
     let mut shown = View::default();
     for step in steps() {
         if signals.came_within(step.after / FASTER) {
             return;
         }
         let _ = reporter.record(step.event);
-        let time = began.elapsed() * FASTER;
+        time += step.after;
         line(&format!("{:>5.1}s > {}", time.as_secs_f32(), step.told));
         // The pane is looked at only after it was told, so the lines are the
         // same however slow the machine is.

@@ -76,6 +76,8 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
+        // The terminal may have echoed a `^C`.
+        put("\r\x1b[K");
         put(SHOW);
     }
 }
