@@ -2,12 +2,14 @@
 //! only executes. It enters no runtime of the host's.
 
 mod failure;
+mod flushes;
 #[cfg(unix)]
 mod identity;
 mod owners;
 mod rescue;
 mod run;
 mod shared;
+mod telling;
 mod tenure;
 
 use std::io;

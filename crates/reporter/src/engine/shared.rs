@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
+use super::flushes::Flushes;
+use super::telling::Telling;
 use crate::activity::{Activity, Refused, Snapshot};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::AgentEvent;
-use crate::feed::{Feed, Feeds};
+use crate::feed::Feed;
 use crate::machine::{Counters, Ended, Legacy, Step};
 use crate::receipt::Receipt;
 
-/// Most diagnostics that are kept for readers that come later.
-const KEPT_DIAGNOSTICS: usize = 32;
 /// What a host waits for the engine beyond what the engine was given.
 const GRACE: Duration = Duration::from_millis(20);
 
@@ -29,8 +29,7 @@ pub(crate) struct Shared {
     blocking: Condvar,
     /// … and those that await it.
     waiting: Notify,
-    receipts: Feeds<Receipt>,
-    diagnostics: Feeds<Diagnostic>,
+    telling: Telling,
 }
 
 #[derive(Debug, Default)]
@@ -38,19 +37,28 @@ struct State {
     activity: Activity,
     /// The activity has changed since the engine looked.
     changed: bool,
+    /// There is an engine, or was one.
     active: bool,
-    flushes: Vec<(u64, Instant)>,
-    flushed: Vec<(u64, bool)>,
-    last_flush: u64,
+    flushes: Flushes,
     close: Option<Instant>,
     ended: Option<Ended>,
     counters: Counters,
-    raised: Vec<Diagnostic>,
-    next_id: u64,
-    retire: bool,
+    guards: Guards,
+    succession: Option<Succession>,
+}
+
+/// What the guards of a host share.
+#[derive(Debug, Default)]
+struct Guards {
+    last_id: u64,
+    main_turn: bool,
+}
+
+/// What a retired reporter leaves to its successor in this process.
+#[derive(Debug, Default)]
+struct Succession {
     legacy: Option<Legacy>,
     lease: Option<File>,
-    main_turn: bool,
 }
 
 /// What the engine takes over when it is woken.
@@ -76,8 +84,7 @@ impl Shared {
             engine: Notify::new(),
             blocking: Condvar::new(),
             waiting: Notify::new(),
-            receipts: Feeds::default(),
-            diagnostics: Feeds::default(),
+            telling: Telling::default(),
         })
     }
 
@@ -93,7 +100,7 @@ impl Shared {
             }
             state.changed = true;
         }
-        let retired = state.retire;
+        let retired = state.succession.is_some();
         drop(state);
         self.engine.notify_one();
         if retired {
@@ -111,17 +118,17 @@ impl Shared {
     /// An id that no other guard of this reporter has.
     pub(crate) fn new_id(&self, kind: &str) -> String {
         let mut state = self.lock();
-        state.next_id += 1;
-        format!("{kind}-{}", state.next_id)
+        state.guards.last_id += 1;
+        format!("{kind}-{}", state.guards.last_id)
     }
 
     /// Takes the main agent's turn, if no other guard has it.
     pub(crate) fn take_main_turn(&self) -> bool {
-        !std::mem::replace(&mut self.lock().main_turn, true)
+        !std::mem::replace(&mut self.lock().guards.main_turn, true)
     }
 
     pub(crate) fn give_main_turn_back(&self) {
-        self.lock().main_turn = false;
+        self.lock().guards.main_turn = false;
     }
 
     pub(crate) fn is_active(&self) -> bool {
@@ -134,31 +141,19 @@ impl Shared {
     }
 
     pub(crate) fn receipts(&self) -> Feed<Receipt> {
-        self.receipts.subscribe([], !self.is_active())
+        self.telling.receipts(!self.is_active())
     }
 
     pub(crate) fn diagnostics(&self) -> Feed<Diagnostic> {
-        let over = !self.is_active();
-        let raised = self.lock().raised.clone();
-        self.diagnostics.subscribe(raised, over)
+        self.telling.diagnostics(!self.is_active())
     }
 
-    /// Tells a diagnostic to whoever listens, now or later.
     pub(crate) fn raise(&self, diagnostic: Diagnostic) {
-        tracing::warn!(kind = diagnostic.kind.as_str(), detail = %diagnostic.detail);
-        self.diagnostics.publish(&diagnostic);
-        let mut state = self.lock();
-        if state.raised.len() == KEPT_DIAGNOSTICS {
-            state.raised.remove(0);
-        }
-        state.raised.push(diagnostic);
+        self.telling.raise(diagnostic);
     }
 
-    /// As [`raise`](Self::raise), unless one of its kind was told before.
     pub(crate) fn raise_once(&self, diagnostic: Diagnostic) {
-        if !self.lock().raised.iter().any(|known| known.kind == diagnostic.kind) {
-            self.raise(diagnostic);
-        }
+        self.telling.raise_once(diagnostic);
     }
 
     /// Asks for a flush; `None` if there is no engine to do it.
@@ -167,21 +162,19 @@ impl Shared {
         if !state.active || state.ended.is_some() {
             return None;
         }
-        state.last_flush += 1;
-        let ticket = state.last_flush;
-        state.flushes.push((ticket, Instant::now() + timeout));
+        let ticket = state.flushes.begin(Instant::now() + timeout);
         drop(state);
         self.engine.notify_one();
         Some(ticket)
     }
 
     pub(crate) fn wait_flush(&self, ticket: u64, timeout: Duration) -> bool {
-        let done = |state: &mut State| state.take_flushed(ticket);
+        let done = |state: &mut State| state.flushes.take(ticket);
         self.wait(timeout + GRACE, done).unwrap_or(false)
     }
 
     pub(crate) async fn flushed(&self, ticket: u64) -> bool {
-        self.waited(|state| state.take_flushed(ticket)).await
+        self.waited(|state| state.flushes.take(ticket)).await
     }
 
     pub(crate) fn begin_close(&self, budget: Duration) {
@@ -206,27 +199,25 @@ impl Shared {
     /// A successor of this process owns the pane: report nothing more, and
     /// release nothing.
     pub(crate) fn retire(&self) {
-        self.lock().retire = true;
+        self.lock().succession.get_or_insert_default();
         self.engine.notify_one();
     }
 
     /// For the engine: leaves what a successor needs, if there is one.
     pub(crate) fn leave(&self, legacy: Legacy, lease: Option<File>) {
-        let mut state = self.lock();
-        if state.retire {
-            state.legacy = Some(legacy);
-            state.lease = lease;
+        if let Some(succession) = &mut self.lock().succession {
+            *succession = Succession { legacy: Some(legacy), lease };
         }
     }
 
     /// For a successor's engine: what was on the pane.
     pub(crate) fn take_legacy(&self) -> Option<Legacy> {
-        self.lock().legacy.take()
+        self.lock().succession.as_mut()?.legacy.take()
     }
 
     /// For a successor's engine: the lease, still held.
     pub(crate) fn take_lease(&self) -> Option<File> {
-        self.lock().lease.take()
+        self.lock().succession.as_mut()?.lease.take()
     }
 
     /// For the engine: resolves when a host has something new.
@@ -241,50 +232,42 @@ impl Shared {
         News {
             changed,
             wanted: changed.then(|| state.activity.snapshot(&self.config)).flatten(),
-            flush: !state.flushes.is_empty(),
+            flush: state.flushes.any_open(),
             close: state.close,
-            retire: state.retire,
+            retire: state.succession.is_some(),
         }
     }
 
     /// For the engine: publishes a step; `quiet` answers the flushes.
     pub(crate) fn publish(&self, step: &Step, counters: Counters) {
         for receipt in &step.receipts {
-            self.receipts.publish(receipt);
+            self.telling.receipt(receipt);
         }
         for diagnostic in &step.diagnostics {
             self.raise(diagnostic.clone());
         }
         let mut state = self.lock();
         state.counters = counters;
-        let now = Instant::now();
         let quiet = step.quiet && !state.changed;
-        let flushes = std::mem::take(&mut state.flushes);
-        let (done, open) = flushes.into_iter().partition(|(_, until)| quiet || *until <= now);
-        state.flushes = open;
-        let done: Vec<(u64, Instant)> = done;
-        let any = !done.is_empty();
-        state.flushed.extend(done.into_iter().map(|(ticket, _)| (ticket, quiet)));
+        let flushed = state.flushes.settle(quiet, Instant::now());
         drop(state);
-        if any {
+        if flushed {
             self.wake_hosts();
         }
     }
 
     /// For the engine: when the next flush gives up.
     pub(crate) fn next_flush_timeout(&self) -> Option<Instant> {
-        self.lock().flushes.iter().map(|(_, until)| *until).min()
+        self.lock().flushes.next_timeout()
     }
 
     /// For the engine: it is over.
     pub(crate) fn end(&self, ended: Ended) {
         let mut state = self.lock();
         state.ended.get_or_insert(ended);
-        let open = std::mem::take(&mut state.flushes);
-        state.flushed.extend(open.into_iter().map(|(ticket, _)| (ticket, false)));
+        state.flushes.end();
         drop(state);
-        self.receipts.end();
-        self.diagnostics.end();
+        self.telling.end();
         self.wake_hosts();
     }
 
@@ -332,11 +315,6 @@ impl Shared {
 }
 
 impl State {
-    fn take_flushed(&mut self, ticket: u64) -> Option<bool> {
-        let at = self.flushed.iter().position(|(done, _)| *done == ticket)?;
-        Some(self.flushed.swap_remove(at).1)
-    }
-
     fn how_ended(&self) -> Option<Ended> {
         if self.active { self.ended } else { Some(Ended::NothingToRelease) }
     }

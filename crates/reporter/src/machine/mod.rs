@@ -2,11 +2,13 @@
 //!
 //! [`PaneMachine::step`] takes what happened and says what to do: at most one
 //! request, which must be answered (or abandoned) before the next one comes.
-//! The files here each hold one concern: [`plan`] the requests, [`judge`] and
-//! `look` the truth, `outcome` what answers mean, `ending` the end, `ledger`
-//! the receipts.
+//! The files here each hold one concern: `plan` the requests and `decide` their
+//! time, `look`, `judge` and `recover` the truth, `identity` whose pane it is, `outcome`
+//! what answers mean, `ending` the end, `ledger` the receipts.
 
 mod backoff;
+mod claim;
+mod decide;
 mod ending;
 mod identity;
 mod io;
@@ -15,89 +17,40 @@ mod ledger;
 mod look;
 mod outcome;
 mod plan;
+mod recover;
 mod request;
 mod seq;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use herdr_proto::{AgentLabel, PaneId, Pong, ReportState, SourceId, TokenKey, Ttl};
+use herdr_proto::{Pong, ReportState, SourceId};
 
+pub use claim::{Claim, Legacy};
 pub use io::{
     Answer, Ended, Failure, FailureKind, Identity, Input, Lease, Now, PaneCall, Request, Step,
 };
 pub use ledger::Counters;
 
 use crate::activity::Snapshot;
-use crate::config::{Config, UnverifiedPane, Verify};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::receipt::Part;
 use backoff::Backoff;
+use decide::{Pace, Rests};
 use ending::Ending;
-use identity::{Gate, Whereabouts};
+use identity::Whereabouts;
 use ledger::Ledger;
 use look::Watcher;
-use plan::{Action, Confirmed, Known, PresentationRecord, StateRecord, plan};
+use plan::{Confirmed, PresentationRecord, StateRecord, plan};
 use request::Flight;
 use seq::SeqClock;
 
-/// Changes of state go out at least this far apart; the first goes at once.
-const STATE_PACE: Duration = Duration::from_millis(50);
-/// So do reports of metadata; the last value always goes (failure B71).
-const METADATA_PACE: Duration = Duration::from_millis(100);
 /// How long one request may take. A retry keeps its number and does no harm,
 /// and a server that was silent must not hold the newest state up for longer
 /// than the cap of the backoff (failure B11).
 const REQUEST_DEADLINE: Duration = Duration::from_millis(1500);
-/// While only another socket can help, how often the shell is woken to look
-/// for one.
-const SOCKET_CHECK: Duration = Duration::from_secs(2);
 /// How long a part rests that the server refused.
 const REFUSED_REST: Duration = Duration::from_secs(60);
-
-/// What a machine is for; constant for its life.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Claim {
-    /// The pane.
-    pub pane: PaneId,
-    /// Who reports.
-    pub source: SourceId,
-    /// The agent's label.
-    pub agent: AgentLabel,
-    /// As [`Config::settle`].
-    pub settle: Duration,
-    /// As [`Config::metadata_ttl`].
-    pub metadata_ttl: Ttl,
-    /// As [`Config::verify`].
-    pub verify: Verify,
-    /// As [`Config::fresh_source`].
-    pub fresh_source: bool,
-    /// As [`Config::any_pane`].
-    pub any_pane: bool,
-    /// As [`Config::unverified_pane`].
-    pub unverified_pane: UnverifiedPane,
-    /// Spreads the attempts of many reporters; any number.
-    pub seed: u64,
-}
-
-impl Claim {
-    /// The claim of a pane, with what `config` says of it.
-    pub fn new(pane: PaneId, source: SourceId, agent: AgentLabel, config: &Config) -> Self {
-        Self {
-            pane,
-            source,
-            agent,
-            settle: config.settle,
-            metadata_ttl: config.metadata_ttl,
-            verify: config.verify,
-            fresh_source: config.fresh_source,
-            any_pane: config.any_pane,
-            unverified_pane: config.unverified_pane,
-            seed: 0,
-        }
-    }
-}
 
 /// Brings one pane to show what is wanted, and says what became of it.
 ///
@@ -160,16 +113,6 @@ pub struct PaneMachine {
     ending: Option<Ending>,
 }
 
-/// When things last went out.
-#[derive(Debug, Default)]
-struct Pace {
-    state_sent: Option<Duration>,
-    last_state: Option<ReportState>,
-    metadata_sent: Option<Duration>,
-    /// Since when idle is wanted and waits to be believed; none after a flush.
-    idle_since: Option<Duration>,
-}
-
 /// Why the state does not go out any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stop {
@@ -177,25 +120,6 @@ enum Stop {
     Muted,
     /// Another integration's session owns the pane.
     Owned,
-}
-
-/// Until when a refused part rests.
-#[derive(Debug, Default)]
-struct Rests {
-    state: Option<Duration>,
-    presentation: Option<Duration>,
-    tokens: Option<Duration>,
-    looks: Option<Duration>,
-}
-
-/// What is on a pane when its reporter is replaced by another one of the same
-/// process.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Legacy {
-    claimed: bool,
-    last_seq: u64,
-    tokens: Vec<TokenKey>,
 }
 
 impl PaneMachine {
@@ -226,27 +150,6 @@ impl PaneMachine {
             raised: BTreeSet::new(),
             diagnostics: Vec::new(),
             ending: None,
-        }
-    }
-
-    /// Takes a predecessor's claim over: the row stays as it is until
-    /// something is wanted, and what of it is not wanted then goes.
-    pub fn inherit(&mut self, legacy: Legacy) {
-        self.seq.jump_over(legacy.last_seq);
-        self.claimed |= legacy.claimed;
-        self.inherited = legacy.claimed;
-        if legacy.claimed {
-            self.confirmed.presentation = Known::Unsure;
-            self.confirmed.tokens.extend(legacy.tokens.into_iter().map(|key| (key, None)));
-        }
-    }
-
-    /// What a successor has to know.
-    pub fn legacy(&self) -> Legacy {
-        Legacy {
-            claimed: self.claimed,
-            last_seq: self.seq.last(),
-            tokens: self.confirmed.tokens.keys().cloned().collect(),
         }
     }
 
@@ -340,122 +243,6 @@ impl PaneMachine {
         ]);
     }
 
-    fn decide(&mut self, now: Now, step: &mut Step) {
-        if self.flight.is_some() {
-            return;
-        }
-        if self.lease != Lease::Held {
-            step.quiet = self.lease == Lease::Denied;
-            return;
-        }
-        if self.wanted.is_none() && (!self.claimed || self.inherited) {
-            self.ledger.leave_unjudged();
-            step.quiet = true;
-            return;
-        }
-        let elapsed = now.elapsed;
-        if let Some(until) = self.backoff.until().filter(|until| elapsed < *until) {
-            step.wake = Some(until.min(elapsed + SOCKET_CHECK));
-            return;
-        }
-        match self.whereabouts_gate() {
-            Gate::Open => {}
-            Gate::Ask(request) => {
-                step.request = Some(request);
-                return;
-            }
-            Gate::Wait => return,
-            Gate::Closed => {
-                step.quiet = true;
-                return;
-            }
-        }
-        if self.refresh_at.is_some_and(|at| at <= elapsed) {
-            self.refresh_at = None;
-            self.confirmed.forget_metadata();
-        }
-        let mut wake = Wake::default();
-        if let Some(request) = self.next_request(now, &mut wake) {
-            step.request = Some(request);
-            return;
-        }
-        step.quiet = !wake.pending;
-        wake.at(self.refresh_at);
-        step.wake = wake.at;
-    }
-
-    /// The first request that may go now. What has to wait goes into `wake`.
-    fn next_request(&mut self, now: Now, wake: &mut Wake) -> Option<Request> {
-        if self.must_look_before_clearing() {
-            return Some(self.send_look(now, REQUEST_DEADLINE));
-        }
-        if self.must_ask_version() {
-            return Some(self.send_ping(REQUEST_DEADLINE));
-        }
-        let actions = plan(self.wanted.as_ref(), self.claimed, &self.confirmed);
-        self.ledger.planned(|part| actions.iter().any(|action| action.part() == part));
-        for action in actions {
-            match self.go(&action, now.elapsed) {
-                Go::Now => return Some(self.send(action, now, REQUEST_DEADLINE)),
-                Go::At(at) => {
-                    wake.pending_at(at);
-                    if self.wanted.is_none() {
-                        // The release stays last.
-                        break;
-                    }
-                }
-                Go::After(at) => wake.at(Some(at)),
-                Go::Never => {}
-            }
-            // Title and tokens of a pane that is not ours yet would be hidden,
-            // and would outlive us if it never becomes ours.
-            if matches!(action, Action::State(..)) && !self.may_decorate() {
-                break;
-            }
-        }
-        self.next_look(now, wake)
-    }
-
-    fn may_decorate(&self) -> bool {
-        self.confirmed.state.is_some()
-            || self.stop.is_some()
-            || self.rests.state.is_some()
-            || self.watcher.has_yielded()
-    }
-
-    fn go(&self, action: &Action, now: Duration) -> Go {
-        let (rest, pace) = match action {
-            Action::State(record, _) => {
-                if self.stop.is_some() {
-                    return Go::Never;
-                }
-                (self.rests.state, self.state_pace(record.state))
-            }
-            Action::Presentation(_) => (self.rests.presentation, self.metadata_pace()),
-            Action::Tokens(_) => (self.rests.tokens, self.metadata_pace()),
-            Action::Release => (None, None),
-        };
-        match (rest.filter(|at| now < *at), pace.filter(|at| now < *at)) {
-            (Some(at), _) => Go::After(at),
-            (None, Some(at)) => Go::At(at),
-            (None, None) => Go::Now,
-        }
-    }
-
-    fn state_pace(&self, state: ReportState) -> Option<Duration> {
-        let paced = self.pace.state_sent.map(|sent| sent + STATE_PACE);
-        let follows_work = self.pace.last_state == Some(ReportState::Working);
-        let settled = (state == ReportState::Idle && follows_work)
-            .then_some(self.pace.idle_since)
-            .flatten()
-            .map(|since| since + self.claim.settle);
-        paced.max(settled)
-    }
-
-    fn metadata_pace(&self) -> Option<Duration> {
-        self.pace.metadata_sent.map(|sent| sent + METADATA_PACE)
-    }
-
     /// Tells a kind of diagnostic once, until it is re-armed.
     fn raise(&mut self, kind: DiagnosticKind, detail: impl Into<String>) {
         if self.raised.insert(kind) {
@@ -465,36 +252,5 @@ impl PaneMachine {
 
     fn rearm(&mut self, kinds: &[DiagnosticKind]) {
         self.raised.retain(|kind| !kinds.contains(kind));
-    }
-}
-
-/// Whether an action may go out.
-enum Go {
-    Now,
-    /// Soon; a flush waits for it.
-    At(Duration),
-    /// Later, if at all; a flush does not wait for it.
-    After(Duration),
-    Never,
-}
-
-/// The earliest moment at which something is to be done.
-#[derive(Debug, Default)]
-struct Wake {
-    at: Option<Duration>,
-    pending: bool,
-}
-
-impl Wake {
-    fn at(&mut self, at: Option<Duration>) {
-        self.at = match (self.at, at) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        };
-    }
-
-    fn pending_at(&mut self, at: Duration) {
-        self.at(Some(at));
-        self.pending = true;
     }
 }
