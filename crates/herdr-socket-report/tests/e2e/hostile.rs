@@ -85,7 +85,6 @@ fn odd(fault: &Fault) {
 fn an_odd_server_is_reported_to_as_any_other() {
     let cases = [
         Fault::AnswersLate(Duration::from_millis(20)),
-        Fault::ByteByByte,
         Fault::TwoLines,
         Fault::WrongId,
         Fault::EmptyId,

@@ -44,14 +44,18 @@ pub(crate) fn run(args: Args) -> Exit {
     if let Place::Broken(why) = &place {
         voice.diagnose("misconfigured", why);
     }
-    let reporter = reporter(loaded.settings, &place);
+    let reporter = reporter(loaded.settings, &place, args.pid);
     let session = Session { reporter, place, voice, quiet, strict: args.strict };
     session.run(host.flatten())
 }
 
 /// A reporter for a place; an inert one where there is nothing to report to.
-fn reporter(settings: Settings, place: &Place) -> Reporter {
-    let builder = Reporter::builder(settings.agent).config(settings.config);
+fn reporter(settings: Settings, place: &Place, host: Option<i32>) -> Reporter {
+    let mut builder = Reporter::builder(settings.agent).config(settings.config);
+    if let Some(host) = host.and_then(|pid| u32::try_from(pid).ok()) {
+        // Whether the pane is ours is asked about the agent, not about us.
+        builder = builder.process(host);
+    }
     match place {
         Place::Pane(endpoint) => builder.endpoint(endpoint.clone()),
         Place::Outside(_) | Place::Broken(_) => builder.environment(|_| None),
