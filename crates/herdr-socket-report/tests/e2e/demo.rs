@@ -15,7 +15,11 @@ use crate::support::{PATIENCE, Setup, inside, is_clean, now, sidecar};
 
 #[test]
 fn the_plain_demo_tells_a_whole_session_and_leaves_nothing() {
-    let output = sidecar(&["demo", "--plain"]).run("");
+    let trace = tempfile::tempdir().unwrap();
+    let place = trace.path().to_str().unwrap();
+    let setup = sidecar(&["demo", "--plain"]).env("TMPDIR", place).env("XDG_RUNTIME_DIR", place);
+    let output = setup.run("");
+    assert_eq!(std::fs::read_dir(trace.path()).unwrap().count(), 0, "no file remains");
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output:?}");
     let shown: Vec<&str> =
         output.stdout.lines().filter_map(|line| line.strip_prefix("         ")).collect();

@@ -8,6 +8,7 @@ mod demo;
 mod flush;
 mod hostile;
 mod lines;
+mod others;
 mod sessions;
 mod settings;
 mod signals;

@@ -49,7 +49,10 @@ impl Stage {
             let fake = FakeHerdr::start().map_err(|error| built_in(&error))?;
             let pane = PaneId::parse(fake.pane_id()).map_err(|error| built_in(&error))?;
             let endpoint = Endpoint::new(fake.socket_path(), pane);
-            (Some(fake), endpoint, Config::default())
+            let mut config = Config::default();
+            // The lease of a pane that goes with us goes with us as well.
+            config.runtime_folder = fake.socket_path().parent().map(Into::into);
+            (Some(fake), endpoint, config)
         };
         config.display_name = Some(NAME.to_owned());
         // So that one sees the tools come and go.
