@@ -116,6 +116,8 @@ pub enum Reason {
     NotHolder,
     /// The server refused it.
     Rejected(String),
+    /// What the server answered cannot be understood.
+    Unreadable,
     /// There was no time, or no server, to deliver it.
     NotDelivered,
 }
@@ -132,6 +134,7 @@ impl Reason {
             Self::ScreenPrompt => "screen_prompt",
             Self::NotHolder => "not_holder",
             Self::Rejected(_) => "rejected",
+            Self::Unreadable => "unreadable",
             Self::NotDelivered => "not_delivered",
         }
     }
@@ -153,6 +156,7 @@ impl Reason {
             Self::ScreenPrompt => "answer the prompt in the pane",
             Self::NotHolder => "it shows again as soon as the pane is ours",
             Self::Rejected(_) => "see the server's code; other reports go on",
+            Self::Unreadable => "see which server this is; reports go on unverified",
             Self::NotDelivered => "it is sent again if it is still wanted",
         }
     }
@@ -169,6 +173,7 @@ impl fmt::Display for Reason {
             Self::ScreenPrompt => f.write_str("Herdr sees a prompt on the screen"),
             Self::NotHolder => f.write_str("the pane is held by another source"),
             Self::Rejected(code) => write!(f, "refused with {code}"),
+            Self::Unreadable => f.write_str("the answer cannot be understood"),
             Self::NotDelivered => f.write_str("not delivered"),
         }
     }

@@ -17,6 +17,7 @@ pub(super) fn failure(error: &Error) -> Failure {
         | ErrorKind::InvalidRequest
         | ErrorKind::Unsupported => FailureKind::Unusable,
         ErrorKind::NotPaneApi => FailureKind::NotPaneApi,
+        ErrorKind::Malformed | ErrorKind::Oversize => FailureKind::Malformed,
         ErrorKind::Rejected => match error.rejection() {
             Some(rejection) => FailureKind::Rejected(rejection.code.clone()),
             None => FailureKind::Broken,

@@ -120,6 +120,12 @@ impl PaneMachine {
         self.confirmed = Confirmed::default();
     }
 
+    /// The server does not say whose pane it is, which proves nothing.
+    pub(super) fn unknown_whereabouts(&mut self) {
+        self.whereabouts.awaits_verdict = true;
+        self.identified(Identity::Unprovable);
+    }
+
     /// The pane's id leads nowhere: it may have moved before a handoff.
     pub(super) fn pane_is_gone(&mut self, now: Duration) {
         let rested =

@@ -209,7 +209,7 @@ impl PaneCall {
             Err(error) if error.kind() == herdr_proto::ErrorKind::NotPaneApi => {
                 Err(Failure::new(FailureKind::NotPaneApi, error.to_string()))
             }
-            Err(error) => Err(Failure::new(FailureKind::Broken, error.to_string())),
+            Err(error) => Err(Failure::new(FailureKind::Malformed, error.to_string())),
         }
     }
 }
@@ -240,8 +240,10 @@ pub enum FailureKind {
     Unreachable,
     /// No answer in time. The request may yet be applied.
     Timeout,
-    /// The connection or the answer broke. The request may have been applied.
+    /// The connection broke. The request may have been applied.
     Broken,
+    /// The answer is none to this request. It may have been applied.
+    Malformed,
     /// Nothing will change until the socket does: no socket, forbidden, too
     /// long, another user's.
     Unusable,

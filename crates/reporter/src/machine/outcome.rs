@@ -7,7 +7,7 @@ use herdr_proto::ErrorCode;
 use super::backoff::{LONG, LONGEST};
 use super::plan::{Confirmed, Known, PresentationRecord, StateRecord};
 use super::request::{Carries, Flight};
-use super::{Answer, Failure, FailureKind, Identity, Now, PaneMachine, REFUSED_REST};
+use super::{Answer, Failure, FailureKind, Now, PaneMachine, REFUSED_REST};
 use crate::diagnostic::DiagnosticKind;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
@@ -107,6 +107,9 @@ impl PaneMachine {
         }
         match kind {
             FailureKind::Rejected(code) => self.rejected(now, flight, &code, detail),
+            FailureKind::Malformed if flight.carries.part().is_none() => {
+                self.unreadable(now, &flight, detail);
+            }
             kind => {
                 self.keep_for_retry(now, flight);
                 self.lost_touch(now, &kind, detail);
@@ -161,17 +164,27 @@ impl PaneMachine {
             self.backoff.fail(now, false);
         } else if flight.carries == Carries::Processes {
             // A server that does not say whose pane it is proves nothing.
-            self.whereabouts.await_verdict();
-            self.identified(Identity::Unprovable);
+            self.unknown_whereabouts();
         } else {
-            self.rest(now, &flight, code, detail);
+            self.rest(now, &flight, Reason::Rejected(code.to_string()), detail);
+        }
+    }
+
+    /// What this server answers to a read cannot be understood; reports go on
+    /// without it.
+    fn unreadable(&mut self, now: Duration, flight: &Flight, detail: String) {
+        if self.whereabouts.is_searching() {
+            self.not_among(&flight.carries);
+        } else if flight.carries == Carries::Processes {
+            self.unknown_whereabouts();
+        } else {
+            self.rest(now, flight, Reason::Unreadable, detail);
         }
     }
 
     /// A refusal turns this one part off for a while; the others go on.
-    fn rest(&mut self, now: Duration, flight: &Flight, code: &ErrorCode, detail: String) {
+    fn rest(&mut self, now: Duration, flight: &Flight, reason: Reason, detail: String) {
         let until = Some(now + REFUSED_REST);
-        let reason = Reason::Rejected(code.to_string());
         match flight.carries {
             Carries::State(..) => self.rests.state = until,
             Carries::Presentation(_) => self.rests.presentation = until,

@@ -8,6 +8,9 @@ use crate::support::{
     started, title, tokens, tool, unknown_prompt, usage, waiting,
 };
 
+/// What happens, and the reason that goes out at each level.
+type Case = (&'static str, Vec<AgentEvent>, [Option<&'static str>; 3]);
+
 const LEVELS: [Privacy; 3] = [Privacy::Text, Privacy::Tool, Privacy::Fixed];
 
 fn at(privacy: Privacy) -> Config {
@@ -19,7 +22,7 @@ fn at(privacy: Privacy) -> Config {
 
 #[test]
 fn each_reason_at_each_level() {
-    let cases: [(&str, Vec<AgentEvent>, [Option<&str>; 3]); 7] = [
+    let cases: [Case; 7] = [
         (
             "approval",
             vec![prompt("p", Prompt::approval("rm -rf x"))],

@@ -4,13 +4,16 @@ use reporter::{AgentEvent, Config, SessionStarted, Source};
 
 use crate::support::{config, model, show, shown_tokens, started, tokens, usage};
 
+type Patch = &'static [(&'static str, Option<&'static str>)];
+type Shown = &'static [(&'static str, &'static str)];
+
 fn session(id: &str) -> AgentEvent {
     AgentEvent::SessionStarted(SessionStarted::new(id))
 }
 
 #[test]
 fn model_and_context_are_derived_from_what_is_known() {
-    let cases: [(&[AgentEvent], &[(&str, &str)]); 8] = [
+    let cases: [(&[AgentEvent], Shown); 8] = [
         (&[], &[]),
         (&[usage(0)], &[("ctx", "0")]),
         (&[usage(33_900)], &[("ctx", "34k")]),
@@ -31,7 +34,7 @@ fn model_and_context_are_derived_from_what_is_known() {
 
 #[test]
 fn the_host_overrides_and_hides_what_is_derived() {
-    let cases: [(&[(&str, Option<&str>)], &[(&str, &str)]); 5] = [
+    let cases: [(Patch, Shown); 5] = [
         (&[("model", Some("mine"))], &[("ctx", "5/9"), ("model", "mine")]),
         (&[("ctx", Some("full"))], &[("ctx", "full"), ("model", "m")]),
         (&[("ctx", None)], &[("model", "m")]),
