@@ -6,13 +6,14 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use herdr_proto::PaneId;
-use reporter::{Diagnostic, DiagnosticKind, Flushed, Handle, Reporter};
+use reporter::{Config, Diagnostic, DiagnosticKind, Flushed, Handle, Reporter};
 use socket_transport::Endpoint;
 use tempfile::TempDir;
 
@@ -67,7 +68,7 @@ impl Server {
     }
 
     fn reporter(&self) -> Reporter {
-        reporter(self.folder.path().join("s"))
+        reporter(&self.folder.path().join("s"))
     }
 
     fn connections(&self) -> usize {
@@ -92,9 +93,11 @@ impl Drop for Server {
     }
 }
 
-fn reporter(socket: impl Into<std::path::PathBuf>) -> Reporter {
+fn reporter(socket: &Path) -> Reporter {
     let endpoint = Endpoint::new(socket, PaneId::parse("w1:p1").unwrap());
-    let pane = Reporter::builder("host").endpoint(endpoint).start();
+    let mut config = Config::default();
+    config.runtime_folder = Some(socket.with_file_name("leases"));
+    let pane = Reporter::builder("host").endpoint(endpoint).config(config).start();
     assert!(pane.is_active());
     pane
 }

@@ -23,9 +23,9 @@ fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()
 }
 
-fn with(config: impl FnOnce(&mut Config)) -> Config {
+fn with(change: impl FnOnce(&mut Config)) -> Config {
     let mut changed = Config::default();
-    config(&mut changed);
+    change(&mut changed);
     changed
 }
 
@@ -128,6 +128,7 @@ fn what_is_inert_leaves_no_trace() {
     let builder = |label: &str| Reporter::builder(label).endpoint(endpoint.clone());
     let cases = [outside(&herdr), switched_off(builder), left_to_others(builder)];
 
+    let leases = herdr.socket_path().with_file_name("leases");
     let before = threads();
     for (name, builder, told) in cases.into_iter().flatten() {
         let pane = builder.start();
@@ -142,6 +143,7 @@ fn what_is_inert_leaves_no_trace() {
         assert_eq!(threads(), before, "{name}");
     }
     assert_eq!(herdr.connections(), 0);
+    assert!(!leases.exists());
 
     // What does not keep a reporter from reporting.
     for (name, config) in [
@@ -155,6 +157,8 @@ fn what_is_inert_leaves_no_trace() {
         ),
         ("nothing", Config::default()),
     ] {
+        let mut config = config;
+        config.runtime_folder = Some(leases.clone());
         let pane = builder("host").config(config).start();
         assert!(pane.is_active(), "{name}");
         assert!(threads() > before, "{name}");
@@ -162,5 +166,5 @@ fn what_is_inert_leaves_no_trace() {
         assert_eq!(pane.flush(Duration::from_secs(20)), Flushed::Delivered);
         assert_eq!(pane.close(Duration::from_millis(500)), Ended::Released);
     }
-    assert!(herdr.connections() > 0);
+    assert!(herdr.connections() > 0 && leases.exists());
 }

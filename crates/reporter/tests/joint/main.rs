@@ -7,4 +7,5 @@ mod endings;
 mod faults;
 mod properties;
 mod rules;
+mod whereabouts;
 mod world;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use fake_herdr::{Answer as Served, Model, Observation};
 use herdr_proto::{AgentLabel, PaneId, SourceId};
 use reporter::machine::{
-    Claim, Failure, FailureKind, Input, Now, PaneCall, PaneMachine, Request, Step,
+    Answer, Claim, Failure, FailureKind, Identity, Input, Now, PaneCall, PaneMachine, Request, Step,
 };
 use reporter::{Activity, AgentEvent, Config, Counters, Diagnostic, Ended, Receipt};
 use serde_json::{Value, json};
@@ -16,6 +16,17 @@ pub(crate) const SOURCE: &str = "custom:host";
 pub(crate) const AGENT: &str = "host";
 /// Where the wall clock starts, in microseconds.
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
+
+/// Where the agent runs, as far as the processes of this machine tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// In this pane.
+    Pane(String),
+    /// In no pane of this server.
+    Elsewhere,
+    /// Nobody can tell.
+    Untold,
+}
 
 /// What becomes of the request in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +48,7 @@ pub(crate) struct World {
     pub(crate) machine: PaneMachine,
     pub(crate) activity: Activity,
     pub(crate) config: Config,
+    pub(crate) home: Home,
     pub(crate) elapsed: Duration,
     /// Microseconds by which the wall clock is off.
     pub(crate) clock_off: i64,
@@ -57,20 +69,25 @@ impl World {
         Self::with(Config::default(), Model::new())
     }
 
-    pub(crate) fn with(config: Config, model: Model) -> Self {
-        let mut claim = Claim::new(
+    /// A world in which nobody asks whose pane it is.
+    pub(crate) fn with(mut config: Config, model: Model) -> Self {
+        config.any_pane = true;
+        Self::at(Home::Untold, config, model)
+    }
+
+    pub(crate) fn at(home: Home, config: Config, model: Model) -> Self {
+        let claim = Claim::new(
             PaneId::parse(PANE).unwrap(),
             SourceId::parse(SOURCE).unwrap(),
             AgentLabel::parse(AGENT).unwrap(),
             &config,
         );
-        // Whose pane it is has tests of its own.
-        claim.any_pane = true;
         Self {
             model,
             machine: PaneMachine::new(claim),
             activity: Activity::default(),
             config,
+            home,
             elapsed: Duration::ZERO,
             clock_off: 0,
             in_flight: None,
@@ -123,7 +140,15 @@ impl World {
         let line = call.encode("t").unwrap();
         let failure = |kind| Input::Answered(Err(Failure::new(kind, "a test's fault")));
         let input = match fate {
-            Fate::Served => Input::Answered(self.serve(&call, &line)),
+            Fate::Served => {
+                let answer = self.serve(&call, &line);
+                let verdict = self.verdict(&answer);
+                self.step(Input::Answered(answer));
+                if let Some(verdict) = verdict {
+                    self.step(Input::Identity(verdict));
+                }
+                return;
+            }
             Fate::Unanswered => {
                 let _ = self.serve(&call, &line);
                 self.elapsed += deadline;
@@ -184,7 +209,11 @@ impl World {
     }
 
     pub(crate) fn pane(&self) -> Observation {
-        self.model.observe(self.elapsed, PANE).expect("the pane is there")
+        self.seen(PANE)
+    }
+
+    pub(crate) fn seen(&self, pane: &str) -> Observation {
+        self.model.observe(self.elapsed, pane).expect("the pane is there")
     }
 
     pub(crate) fn counters(&self) -> Counters {
@@ -194,6 +223,11 @@ impl World {
     /// Somebody else's request.
     pub(crate) fn foreign(&mut self, method: &str, mut params: Value) {
         params["pane_id"] = PANE.into();
+        self.foreign_call(method, &params);
+    }
+
+    /// Somebody else's request, whichever pane it is about.
+    pub(crate) fn foreign_call(&mut self, method: &str, params: &Value) {
         let line = json!({"id": "f", "method": method, "params": params}).to_string() + "\n";
         self.model.request(self.elapsed, line.as_bytes());
     }
@@ -206,11 +240,17 @@ impl World {
         self.sent.iter().filter(move |line| line["method"] == method).map(|line| &line["params"])
     }
 
-    fn serve(
-        &mut self,
-        call: &PaneCall,
-        line: &[u8],
-    ) -> Result<reporter::machine::Answer, Failure> {
+    /// What the shell of the machine would find out.
+    fn verdict(&self, answer: &Result<Answer, Failure>) -> Option<Identity> {
+        let Ok(Answer::Processes(info)) = answer else { return None };
+        Some(match &self.home {
+            Home::Pane(home) if *home == info.pane_id.as_str() => Identity::Proven,
+            Home::Untold => Identity::Unprovable,
+            _ => Identity::Foreign,
+        })
+    }
+
+    fn serve(&mut self, call: &PaneCall, line: &[u8]) -> Result<Answer, Failure> {
         self.thaw();
         match self.model.request(self.elapsed, line) {
             Served::Reply(reply) => call.decode(reply.as_bytes()),
@@ -227,7 +267,9 @@ impl World {
             assert!(seq > self.last_seq || retry, "seq {seq} after {}", self.last_seq);
             self.last_seq = seq;
         } else {
-            assert_eq!(line["method"], "pane.get", "everything but reads is sequenced");
+            let reads = ["pane.get", "pane.list", "pane.process_info"];
+            let method = line["method"].as_str().unwrap();
+            assert!(reads.contains(&method), "everything but reads is sequenced");
         }
         if line["method"] == "pane.report_metadata" {
             let tokens = params["tokens"].as_object();

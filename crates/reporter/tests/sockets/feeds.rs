@@ -4,11 +4,10 @@ use std::os::unix::net::UnixListener;
 use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
-use herdr_proto::{PaneId, ReportState};
-use reporter::{Counters, DiagnosticKind, Outcome, Part, Receipt, Reporter};
-use socket_transport::Endpoint;
+use herdr_proto::ReportState;
+use reporter::{Counters, DiagnosticKind, Outcome, Part, Receipt};
 
-use crate::support::{AMPLE, BUDGET, requests, seen, start};
+use crate::support::{AMPLE, BUDGET, requests, seen, start, start_at};
 
 #[test]
 fn each_report_gets_one_receipt_with_the_number_it_went_out_with() {
@@ -74,8 +73,7 @@ fn a_reader_that_comes_late_learns_what_keeps_reports_from_showing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("herdr.sock");
     drop(UnixListener::bind(&path).unwrap());
-    let endpoint = Endpoint::new(&path, PaneId::parse("w1:p1").unwrap());
-    let pane = Reporter::builder("host").endpoint(endpoint).start();
+    let pane = start_at(&path);
     pane.state(ReportState::Working);
     let told = pane.diagnostics().recv_timeout(AMPLE).unwrap();
     assert_eq!(told.kind, DiagnosticKind::ConnectFailed);
@@ -95,8 +93,7 @@ fn a_reader_that_comes_late_learns_what_keeps_reports_from_showing() {
 fn a_failure_is_news_again_after_a_success() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("herdr.sock");
-    let endpoint = Endpoint::new(&path, PaneId::parse("w1:p1").unwrap());
-    let pane = Reporter::builder("host").endpoint(endpoint).start();
+    let pane = start_at(&path);
     let diagnostics = pane.diagnostics();
     pane.state(ReportState::Working);
     for _ in 0..2 {

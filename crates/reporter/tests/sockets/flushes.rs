@@ -4,11 +4,9 @@ use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
-use herdr_proto::PaneId;
-use reporter::{Config, Flushed, Reporter};
-use socket_transport::Endpoint;
+use reporter::Flushed;
 
-use crate::support::{AMPLE, BUDGET, builder, requests, seen, start};
+use crate::support::{AMPLE, BUDGET, builder, config, requests, seen, start, start_at};
 
 #[test]
 fn a_flush_ends_when_everything_before_it_is_on_the_pane() {
@@ -35,7 +33,7 @@ fn a_flush_with_nothing_to_send_asks_nobody() {
 #[test]
 fn an_idle_does_not_settle_before_a_flush_answers() {
     let herdr = FakeHerdr::start().unwrap();
-    let mut config = Config::default();
+    let mut config = config(herdr.socket_path());
     config.settle = Duration::from_secs(3600);
     let pane = builder(&herdr).config(config).start();
     let turn = pane.turn();
@@ -69,8 +67,7 @@ fn a_flush_gives_up_in_time_and_the_engine_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("herdr.sock");
     let silent = UnixListener::bind(&path).unwrap();
-    let endpoint = Endpoint::new(&path, PaneId::parse("w1:p1").unwrap());
-    let pane = Reporter::builder("host").endpoint(endpoint).start();
+    let pane = start_at(&path);
     let _turn = pane.turn();
     let begun = Instant::now();
     assert_eq!(pane.flush(Duration::from_millis(50)), Flushed::TimedOut);

@@ -8,12 +8,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use fake_herdr::FakeHerdr;
-use herdr_proto::PaneId;
-use reporter::{Prompt, Reporter};
+use reporter::Prompt;
 use serde_json::Value;
-use socket_transport::Endpoint;
 
-use crate::support::{AMPLE, BUDGET, requests, seen, start};
+use crate::support::{AMPLE, BUDGET, requests, seen, start, start_at};
 
 #[test]
 fn requests_arrive_one_by_one_with_rising_numbers() {
@@ -148,8 +146,7 @@ impl Drop for Counting {
 #[test]
 fn b07_a_slow_answer_holds_back_what_follows_and_the_newest_is_last() {
     let server = Counting::start();
-    let endpoint = Endpoint::new(server.folder.path().join("s"), PaneId::parse("w1:p1").unwrap());
-    let pane = Reporter::builder("host").endpoint(endpoint).start();
+    let pane = start_at(&server.folder.path().join("s"));
     let turn = pane.turn();
     while server.arrived.recv_timeout(AMPLE).unwrap()["params"]["state"] != "working" {}
 

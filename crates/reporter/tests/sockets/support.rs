@@ -1,11 +1,12 @@
 //! What every test here needs.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use fake_herdr::{FakeHerdr, Observation};
 use herdr_proto::PaneId;
-use reporter::{AgentEvent, Builder, Flushed, Handle, MAIN_AGENT, Reporter};
+use reporter::{AgentEvent, Builder, Config, Flushed, Handle, MAIN_AGENT, Reporter};
 use serde_json::Value;
 use socket_transport::Endpoint;
 
@@ -17,7 +18,21 @@ pub(crate) const BUDGET: Duration = Duration::from_millis(500);
 
 pub(crate) fn builder(herdr: &FakeHerdr) -> Builder {
     let pane = PaneId::parse(herdr.pane_id()).unwrap();
-    Reporter::builder("host").endpoint(Endpoint::new(herdr.socket_path(), pane))
+    let endpoint = Endpoint::new(herdr.socket_path(), pane);
+    Reporter::builder("host").endpoint(endpoint).config(config(herdr.socket_path()))
+}
+
+/// The defaults, with leases beside the socket.
+pub(crate) fn config(socket: &Path) -> Config {
+    let mut config = Config::default();
+    config.runtime_folder = Some(socket.with_file_name("leases"));
+    config
+}
+
+/// A reporter to whatever will be, or is, at this path.
+pub(crate) fn start_at(socket: &Path) -> Reporter {
+    let endpoint = Endpoint::new(socket, PaneId::parse("w1:p1").unwrap());
+    Reporter::builder("host").endpoint(endpoint).config(config(socket)).start()
 }
 
 pub(crate) fn start(herdr: &FakeHerdr) -> Reporter {
