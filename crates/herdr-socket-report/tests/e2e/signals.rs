@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use fake_herdr::FakeHerdr;
 use rustix::process::Signal;
 
-use crate::support::{inside, is_clean, now, requests, sidecar, status};
+use crate::support::{inside, is_clean, now, requests, sequence, sidecar, status};
 
 const START: &str = r#"{"event": "session_started", "session_id": "s", "title": "Busy"}"#;
 const WORK: &str = r#"{"event": "agent_started"}"#;
@@ -22,8 +22,10 @@ fn a_signal_ends_it_in_good_order() {
         let output = sidecar.wait();
         assert_eq!(output.code, Some(0), "{signal:?} {}", output.stderr);
         assert!(is_clean(&now(&herdr)), "{signal:?}");
-        let last = herdr.log().last().unwrap().request.clone();
-        assert!(last.contains("pane.release_agent"), "{signal:?}: {last}");
+        let release = requests(&herdr, "pane.release_agent");
+        assert_eq!(release.len(), 1, "{signal:?}");
+        let last = sequence(&herdr).pop();
+        assert_eq!(release[0]["seq"].as_u64(), last, "{signal:?}: nothing is reported after it");
     }
 }
 

@@ -44,8 +44,10 @@ pub(crate) fn run(args: Args) -> Exit {
     if let Place::Broken(why) = &place {
         voice.diagnose("misconfigured", why);
     }
+    let allow_foreign_socket = loaded.settings.config.allow_foreign_socket;
     let reporter = reporter(loaded.settings, &place, args.pid);
-    let session = Session { reporter, place, voice, quiet, strict: args.strict };
+    let strict = args.strict;
+    let session = Session { reporter, place, voice, quiet, strict, allow_foreign_socket };
     session.run(host.flatten())
 }
 

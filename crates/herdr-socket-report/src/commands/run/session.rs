@@ -3,11 +3,9 @@
 use std::time::{Duration, Instant};
 
 use herdr_proto::Ping;
-use reporter::DiagnosticKind::{
-    ConnectFailed, Misconfigured, NotPaneApi, ProtocolRejected, Timeout,
-};
+use reporter::DiagnosticKind::{ConnectFailed, NotPaneApi, ProtocolRejected, Timeout};
 use reporter::{Ended, Handle, Reporter};
-use socket_transport::{Client, Endpoint, ErrorKind, Options};
+use socket_transport::{Client, ErrorKind, Options};
 
 use super::flushes::Flushes;
 use super::voice::Voice;
@@ -20,7 +18,6 @@ use crate::place::Place;
 const END: Duration = Duration::from_millis(500);
 /// How much of it the last state and the open flushes may take.
 const LAST_STATE: Duration = Duration::from_millis(250);
-
 /// What the reporter's last words may take after its end.
 const GRACE: Duration = Duration::from_millis(100);
 
@@ -32,6 +29,8 @@ pub(crate) struct Session {
     /// Nothing is said about lines: nobody reports here.
     pub(crate) quiet: bool,
     pub(crate) strict: bool,
+    /// Whether another user's socket will do.
+    pub(crate) allow_foreign_socket: bool,
 }
 
 impl Session {
@@ -46,18 +45,12 @@ impl Session {
         };
         leave_the_hosts_group();
         let handle = self.reporter.handle();
+        let active = handle.is_active();
         let followers = self.voice.follow(handle.diagnostics(), handle.receipts());
         let flushes = Flushes::new(handle.clone(), self.voice.clone());
         let mut stdin = Stdin::new(signals, host);
-        let active = handle.is_active();
-        let end = loop {
-            let (items, end) = stdin.next();
-            self.take(items, &handle, &flushes);
-            if let Some(end) = end {
-                break end;
-            }
-        };
-        tracing::debug!(?end, "no more events");
+        let end = self.read(&mut stdin, &handle, &flushes);
+
         stdin.signals().lose_patience_soon();
         let over = Instant::now() + END;
         if end == End::Input {
@@ -67,20 +60,38 @@ impl Session {
         }
         flushes.settle(LAST_STATE.min(left(over)));
         flushes.end();
-        let Self { reporter, place, voice, strict, .. } = self;
+        let Self { reporter, place, voice, strict, allow_foreign_socket, .. } = self;
         let ended = reporter.close(left(over));
         flushes.settle(GRACE);
         // A reporter that hangs must not hang the program, so this is no join.
         let _ = followers.recv_timeout(GRACE);
-        let mut outcome = outcome(&handle, ended, &place, &voice);
-        if let Place::Pane(endpoint) = &place
-            && active
-            && end == End::Input
-            && handle.counters().offered == 0
-        {
-            outcome = ask(endpoint, &voice);
-        }
+
+        let outcome = match &place {
+            Place::Outside(_) => Exit::Fine,
+            Place::Broken(_) => Exit::Unreachable,
+            // Where no event made the reporter try, a broken socket would go
+            // unnoticed.
+            Place::Pane(endpoint)
+                if active && end == End::Input && handle.counters().offered == 0 =>
+            {
+                let options = Options::default().deadline(LAST_STATE);
+                let options = options.allow_foreign_socket(allow_foreign_socket);
+                ask(&Client::new(endpoint.socket(), options), &voice)
+            }
+            Place::Pane(_) => outcome(&handle, ended, &voice),
+        };
         voice.finish(if strict { outcome } else { Exit::Fine })
+    }
+
+    fn read(&self, stdin: &mut Stdin, handle: &Handle, flushes: &Flushes) -> End {
+        loop {
+            let (items, end) = stdin.next();
+            self.take(items, handle, flushes);
+            if let Some(end) = end {
+                tracing::debug!(?end, "no more events");
+                return end;
+            }
+        }
     }
 
     /// Records a batch. What comes before a flush is recorded before it.
@@ -118,15 +129,10 @@ fn left(over: Instant) -> Duration {
 }
 
 /// Whether anything reached the server, for `--strict`.
-fn outcome(handle: &Handle, ended: Ended, place: &Place, voice: &Voice) -> Exit {
-    match place {
-        Place::Outside(_) => return Exit::Fine,
-        Place::Broken(_) => return Exit::Unreachable,
-        Place::Pane(_) => {}
-    }
+fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     let delivered = handle.counters().delivered > 0;
     let lost = ended == Ended::NotReleased;
-    if lost || (!delivered && voice.raised(&[ConnectFailed, Timeout, NotPaneApi, Misconfigured])) {
+    if lost || (!delivered && voice.raised(&[ConnectFailed, Timeout, NotPaneApi])) {
         Exit::Unreachable
     } else if !delivered && voice.raised(&[ProtocolRejected]) {
         Exit::Refused
@@ -135,20 +141,17 @@ fn outcome(handle: &Handle, ended: Ended, place: &Place, voice: &Voice) -> Exit 
     }
 }
 
-/// Where no event made the reporter try, a broken socket would go unnoticed.
-fn ask(endpoint: &Endpoint, voice: &Voice) -> Exit {
+/// Whether there is a server at all.
+fn ask(client: &Client, voice: &Voice) -> Exit {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else { return Exit::Fine };
-    let client = Client::new(endpoint.socket(), Options::default().deadline(LAST_STATE));
-    match runtime.block_on(client.call(&Ping::default())) {
-        Ok(_) => Exit::Fine,
-        Err(error) if error.kind() == ErrorKind::Rejected => {
-            voice.diagnose(ProtocolRejected.as_str(), &error.to_string());
-            Exit::Refused
-        }
-        Err(error) => {
-            voice.diagnose(ConnectFailed.as_str(), &error.to_string());
-            Exit::Unreachable
-        }
-    }
+    let Err(error) = runtime.block_on(client.call(&Ping::default())) else { return Exit::Fine };
+    let (kind, exit) = match error.kind() {
+        ErrorKind::Rejected => (ProtocolRejected, Exit::Refused),
+        ErrorKind::NotPaneApi => (NotPaneApi, Exit::Unreachable),
+        ErrorKind::Timeout(_) | ErrorKind::Busy => (Timeout, Exit::Unreachable),
+        _ => (ConnectFailed, Exit::Unreachable),
+    };
+    voice.diagnose(kind.as_str(), &error.to_string());
+    exit
 }
