@@ -56,6 +56,24 @@ fn official_names_are_refused_and_known_ones_warn() {
 }
 
 #[test]
+fn who_does_not_claim_does_not_connect() {
+    let herdr = FakeHerdr::start().unwrap();
+    for flags in [
+        &["--enabled=false"][..],
+        &["--role", "headless"],
+        &["--role", "subagent"],
+        &["--loaded-reporter", "/plugins/herdr-agent-state.js"],
+    ] {
+        let setup = inside(&herdr, &[&["run", "--strict"], flags].concat());
+        let output = setup.run("{\"event\": \"agent_started\"}\n{\"event\": \"flush\"}\n");
+        assert_eq!(output.code, Some(0), "{flags:?}");
+        let answer = "{\"flushed\":null,\"ok\":false,\"reason\":\"inactive\"}\n";
+        assert_eq!(output.stdout, answer, "{flags:?}");
+    }
+    assert_eq!(herdr.connections(), 0);
+}
+
+#[test]
 fn settings_reach_the_pane() {
     let herdr = FakeHerdr::start().unwrap();
     let setup =
