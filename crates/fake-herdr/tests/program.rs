@@ -55,6 +55,31 @@ fn serve_says_when_it_is_ready_and_outlives_its_input() {
 }
 
 #[test]
+fn control_lines_come_in_by_stdin() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("s.sock");
+    let mut command = program();
+    command.args(["serve", "--fault", "close", "--profile", "0.9.3", "--socket"]).arg(&socket);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(output.next(), Some(format!("ready {}", socket.display())));
+    let mut input = child.stdin.take().unwrap();
+    let mut say = |line: &str| {
+        writeln!(input, "{line}").unwrap();
+        serde_json::from_str::<Value>(&output.next().unwrap()).unwrap()
+    };
+    assert_eq!(say(r#"{"do":"clear_faults"}"#)["ok"], true);
+    assert_eq!(ask(&socket, "ping")["result"]["version"], "0.9.3");
+    assert_eq!(say(r#"{"do":"split","pane":"w1:p1"}"#)["pane"], "w1:p2");
+    let log = say(r#"{"do":"log"}"#);
+    assert_eq!(log["log"][0]["request"], r#"{"id":"1","method":"ping","params":{}}"#);
+    // The end of the input ends nothing.
+    drop(input);
+    assert_eq!(ask(&socket, "server.stop")["result"]["type"], "ok");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn server_starts_from_the_environment_with_nothing_open() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = program();

@@ -151,7 +151,7 @@ fn a_stop_ends_everything() {
     assert!(send(&path, &line("server.stop", &json!({}))).contains("\"ok\""));
     let mut left = String::new();
     held.read_to_string(&mut left).unwrap();
-    herdr.join();
+    herdr.wait();
     assert!(!path.exists());
 }
 

@@ -1,5 +1,6 @@
 //! The commands of the program.
 
+mod control;
 mod paths;
 mod serve;
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 
 use anyhow::Context as _;
@@ -10,7 +11,7 @@ use fake_herdr::{Builder, FakeHerdr, Profile};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::Serve;
+use super::{Serve, control};
 
 pub(super) fn serve(settings: &Serve) -> anyhow::Result<()> {
     let profile =
@@ -36,9 +37,10 @@ fn run(builder: Builder, socket: &Path) -> anyhow::Result<()> {
         .socket_path(socket)
         .start()
         .with_context(|| format!("cannot serve on {}", socket.display()))?;
-    let stopper = herdr.stopper();
+    let herdr = Arc::new(herdr);
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).context("cannot hear signals")?;
     let hush = signals.handle();
+    let stopper = herdr.stopper();
     let listener = thread::spawn(move || {
         if signals.forever().next().is_some() {
             stopper.stop();
@@ -48,7 +50,10 @@ fn run(builder: Builder, socket: &Path) -> anyhow::Result<()> {
     writeln!(output, "ready {}", socket.display())?;
     output.flush()?;
     drop(output);
-    herdr.join();
+    // Nobody waits for this thread: it may sit in a read that never ends.
+    let controlled = Arc::downgrade(&herdr);
+    thread::spawn(move || control::obey(&mut io::stdin().lock(), &mut io::stdout(), &controlled));
+    herdr.wait();
     hush.close();
     let _ = listener.join();
     Ok(())

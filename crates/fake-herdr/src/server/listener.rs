@@ -120,6 +120,7 @@ impl Listener {
         }
         // `server.stop` ends the other connections as well; this wakes them.
         self.shared.stop();
+        self.shared.end();
         for thread in self.connections {
             let _ = thread.join();
         }

@@ -185,16 +185,14 @@ impl FakeHerdr {
     }
 
     /// Waits for the end of a server that somebody stops with `server.stop` or
-    /// a [`Stopper`].
-    pub fn join(mut self) {
-        if let Some(listener) = self.listener.take() {
-            // A panic of the listener has been printed by its thread.
-            let _ = listener.join();
-        }
+    /// a [`Stopper`]. Its socket is gone then; the last threads end when this
+    /// handle is dropped.
+    pub fn wait(&self) {
+        self.shared.wait_for_end();
     }
 }
 
-/// Stops a server that another thread waits for in [`FakeHerdr::join`].
+/// Stops a server that another thread waits for in [`FakeHerdr::wait`].
 #[derive(Debug, Clone)]
 pub struct Stopper {
     shared: Arc<Shared>,

@@ -27,6 +27,7 @@ pub(super) struct State {
     /// Ends every connection of the present process behind the socket.
     hangup: Arc<Alarm>,
     stopped: bool,
+    ended: bool,
 }
 
 impl State {
@@ -59,7 +60,7 @@ impl Shared {
         let hangup = Arc::new(Alarm::new()?);
         let log = Log::default();
         Ok(Self {
-            state: Mutex::new(State { model, log, faults, hangup, stopped: false }),
+            state: Mutex::new(State { model, log, faults, hangup, stopped: false, ended: false }),
             app: Mutex::new(()),
             changed: Condvar::new(),
             started: Instant::now(),
@@ -142,6 +143,20 @@ impl Shared {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         !state.stopped
+    }
+
+    /// Waits until the socket is gone for good.
+    pub(super) fn wait_for_end(&self) {
+        let mut state = self.lock();
+        while !state.ended {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Says that the socket is gone for good.
+    pub(super) fn end(&self) {
+        self.lock().ended = true;
+        self.changed.notify_all();
     }
 
     /// What the listener is to do.
