@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::engine::{self, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::event::{AgentEvent, MAIN_AGENT, Prompt, PromptKind};
-use crate::lease::{self, LeaseFile};
+use crate::lease::LeaseFile;
 use crate::machine::Claim;
 use crate::reporter::Reporter;
 use crate::source::{SourceNotice, source_for};
@@ -149,8 +149,7 @@ impl Builder {
         let client = Client::new(endpoint.socket(), options);
         let mut claim = Claim::new(endpoint.pane().clone(), source, label, &config);
         claim.seed = u64::from(std::process::id());
-        let folder = config.runtime_folder.clone().unwrap_or_else(lease::default_folder);
-        let lease = LeaseFile::of(&folder, endpoint.socket(), endpoint.pane());
+        let lease = LeaseFile::of_pane(&config, &endpoint);
         let shared = Shared::new(config, true);
         shared.record(initial_events(initial));
         let predecessor = engine::take_over(lease.clone(), &shared);

@@ -122,6 +122,31 @@ impl Handle {
         OpenPrompt::open(self.clone(), None, prompt)
     }
 
+    /// Shows the agent as idle with the label `suspended` while its process is
+    /// stopped, and what its events say afterwards (failure B29). For a
+    /// reporter that speaks for another process; nothing is claimed by it.
+    pub fn suspended(&self, suspended: bool) -> &Self {
+        self.shared.suspend(suspended);
+        self
+    }
+
+    /// Whether this reporter has the pane's lease, waited for at most
+    /// `timeout`: false if another process has it or the reporter is inert or
+    /// has ended, `None` if it is not decided by then. Blocks.
+    pub fn holds_lease(&self, timeout: Duration) -> Option<bool> {
+        self.shared.wait_lease(timeout)
+    }
+
+    /// Waits until this reporter has the pane's lease; false when it ends
+    /// without, or is inert. Works under any executor.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing.
+    pub async fn lease_held(&self) -> bool {
+        self.shared.lease_held().await
+    }
+
     /// Waits until everything before it is delivered, or will not be; an idle
     /// does not settle first. Blocks the caller, `timeout` at most.
     pub fn flush(&self, timeout: Duration) -> Flushed {

@@ -7,21 +7,51 @@ use std::path::{Path, PathBuf};
 
 use fnv::FnvHasher;
 use herdr_proto::PaneId;
+use socket_transport::Endpoint;
+
+use crate::config::Config;
 
 /// The folder in the runtime folder, and the name of one in the temporary
 /// folder.
 const FOLDER: &str = "herdr-socket-report";
 
-/// The file by which processes agree on a pane. It is never removed: a process
-/// that holds the lock of a removed file would share the pane with one that
-/// made a new file. The kernel drops the lock when its holder dies, however it
-/// dies.
+/// The file by which the processes of this machine agree on who reports for a
+/// pane. A reporter holds it alone; a process that reports once and goes shares
+/// it with its like while it does.
+///
+/// It is never removed: a process that holds the lock of a removed file would
+/// share the pane with one that made a new file. The kernel drops the lock when
+/// its holder dies, however it dies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct LeaseFile {
+pub struct LeaseFile {
     path: PathBuf,
 }
 
 impl LeaseFile {
+    /// The lease of a pane, in [`Config::runtime_folder`]. Nothing is opened or
+    /// made yet.
+    ///
+    /// ```
+    /// use herdr_proto::PaneId;
+    /// use socket_transport::Endpoint;
+    ///
+    /// let mut config = reporter::Config::default();
+    /// config.runtime_folder = Some("/run/user/1000/leases".into());
+    /// let pane = Endpoint::new("/run/user/1000/herdr.sock", PaneId::parse("w1:p1")?);
+    /// let lease = reporter::LeaseFile::of_pane(&config, &pane);
+    /// assert!(lease.path().starts_with("/run/user/1000/leases"));
+    /// # Ok::<(), herdr_proto::InvalidValue>(())
+    /// ```
+    pub fn of_pane(config: &Config, pane: &Endpoint) -> Self {
+        let folder = config.runtime_folder.clone().unwrap_or_else(default_folder);
+        Self::of(&folder, pane.socket(), pane.pane())
+    }
+
+    /// Where it is. What else belongs to the pane's reporter lies beside it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The lease of a pane, by its id as the environment has it: a moved pane
     /// keeps that id for the processes in it.
     pub(crate) fn of(folder: &Path, socket: &Path, pane: &PaneId) -> Self {
@@ -36,7 +66,32 @@ impl LeaseFile {
     /// # Errors
     ///
     /// If the folder or the file cannot be made or is not ours alone.
-    pub(crate) fn try_take(&self) -> io::Result<Option<File>> {
+    pub fn try_take(&self) -> io::Result<Option<File>> {
+        Self::unless_taken(self.open()?, File::try_lock)
+    }
+
+    /// Shares the lease with others that do so; `None` if a reporter has it.
+    /// May block on a disk that hangs, never on the holder.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_take`](Self::try_take).
+    pub fn try_share(&self) -> io::Result<Option<File>> {
+        Self::unless_taken(self.open()?, File::try_lock_shared)
+    }
+
+    fn unless_taken(
+        file: File,
+        lock: impl FnOnce(&File) -> Result<(), TryLockError>,
+    ) -> io::Result<Option<File>> {
+        match lock(&file) {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn open(&self) -> io::Result<File> {
         if let Some(folder) = self.path.parent() {
             private_folder(folder)?;
         }
@@ -44,17 +99,12 @@ impl LeaseFile {
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&self.path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        options.open(&self.path)
     }
 }
 
 /// Where leases are kept if nothing else is said.
-pub(crate) fn default_folder() -> PathBuf {
+fn default_folder() -> PathBuf {
     match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
         Some(folder) if folder.is_absolute() => folder.join(FOLDER),
         _ => std::env::temp_dir().join(format!("{FOLDER}-{}", user())),
@@ -120,6 +170,21 @@ mod tests {
         assert!(other.try_take().unwrap().is_some());
         drop(held);
         assert!(lease.try_take().unwrap().is_some());
+    }
+
+    #[test]
+    fn those_that_share_it_keep_a_reporter_off_and_it_keeps_them_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let pane = PaneId::parse("w1:p1").unwrap();
+        let place = folder.path().join("leases");
+        let lease = LeaseFile::of(&place, Path::new("/x/herdr.sock"), &pane);
+        let one = lease.try_share().unwrap().unwrap();
+        let other = lease.try_share().unwrap().unwrap();
+        assert!(lease.try_take().unwrap().is_none());
+        drop((one, other));
+        let held = lease.try_take().unwrap().unwrap();
+        assert!(lease.try_share().unwrap().is_none());
+        drop(held);
     }
 
     #[test]

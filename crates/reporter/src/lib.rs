@@ -65,6 +65,8 @@ pub use activity::{Activity, OPEN_MAX, Presentation, Refused, Session, Snapshot,
 pub use builder::Builder;
 pub use config::{Config, Privacy, ReasonLabel, Role, Source, UnverifiedPane, Verify};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
+#[cfg(unix)]
+pub use engine::judge_identity;
 pub use error::{Error, ErrorKind};
 pub use event::{
     AgentEvent, EventLine, ID_MAX_BYTES, LineError, LineProblem, MAIN_AGENT, Prompt, PromptKind,
@@ -73,6 +75,7 @@ pub use event::{
 pub use feed::Feed;
 pub use guards::{OpenPrompt, ToolRun, Turn};
 pub use handle::{Flushed, Handle};
+pub use lease::LeaseFile;
 pub use machine::{Counters, Ended};
 pub use receipt::{Outcome, Part, Reason, Receipt};
 pub use reporter::{DROP_BUDGET, Reporter};

@@ -29,6 +29,20 @@ pub struct Snapshot {
     pub resend: u64,
 }
 
+impl Snapshot {
+    /// The same of an agent whose process is stopped: idle, and the label says
+    /// why (failure B29).
+    #[must_use]
+    pub fn suspended(mut self) -> Self {
+        self.state = ReportState::Idle;
+        self.reason = None;
+        for state in [StateKey::Idle, StateKey::Done] {
+            self.presentation.labels.extend(text::clean(Some(SUSPENDED)).map(|text| (state, text)));
+        }
+        self
+    }
+}
+
 /// Title, display name and labels: one record on the server, always sent
 /// whole (failure B42).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,6 +74,9 @@ pub struct Session {
     /// The command that restarts the agent, if it is well-formed.
     pub resume_argv: Option<ResumeArgv>,
 }
+
+/// What a stopped agent's idle is called.
+const SUSPENDED: &str = "suspended";
 
 const MODEL: &str = "model";
 const CONTEXT: &str = "ctx";

@@ -9,9 +9,13 @@ use socket_transport::{Peer, env};
 
 use crate::machine::Identity;
 
-/// Judges from the pane's shell whether `agent` (this process, if `None`) runs
-/// in the pane. `server` is who answered.
-pub(super) fn judge(
+/// Judges from what `pane.process_info` says whether a process runs in a pane:
+/// whether the pane's shell leads its session. `agent` is the process, `None`
+/// this one; `socket` is where the question went and `server` who answered it.
+///
+/// A foreign pane is only believed where the pane's shell can be seen from
+/// here, so a container or another machine proves nothing.
+pub fn judge_identity(
     info: &ProcessInfo,
     agent: Option<u32>,
     socket: &Path,

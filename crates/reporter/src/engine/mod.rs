@@ -21,6 +21,8 @@ use socket_transport::Client;
 
 use crate::lease::LeaseFile;
 use crate::machine::{Claim, Ended, PaneMachine};
+#[cfg(unix)]
+pub use identity::judge_identity;
 pub(crate) use owners::take_over;
 pub(crate) use shared::Shared;
 

@@ -89,7 +89,9 @@ impl<'a> Engine<'a> {
         if let Some(legacy) = self.tenure.succeed().await {
             self.machine.inherit(legacy);
         }
-        if !self.tenure.is_held() {
+        if self.tenure.is_held() {
+            self.shared.set_lease(Lease::Held);
+        } else {
             self.step(Input::Lease(Lease::Sought));
         }
         loop {
@@ -185,6 +187,7 @@ impl<'a> Engine<'a> {
 
     async fn try_lease(&mut self) {
         let lease = self.tenure.try_take(self.shared).await;
+        self.shared.set_lease(lease);
         self.step(Input::Lease(lease));
     }
 
@@ -203,7 +206,7 @@ impl<'a> Engine<'a> {
 
     #[cfg(unix)]
     fn judge(&self, info: &ProcessInfo, peer: Peer) -> Identity {
-        super::identity::judge(info, self.agent, self.client.socket(), peer)
+        super::identity::judge_identity(info, self.agent, self.client.socket(), peer)
     }
 
     #[cfg(not(unix))]

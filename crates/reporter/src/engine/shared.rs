@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::AgentEvent;
 use crate::feed::Feed;
-use crate::machine::{Counters, Ended, Legacy, Step};
+use crate::machine::{Counters, Ended, Lease, Legacy, Step};
 use crate::receipt::Receipt;
 
 /// What a host waits for the engine beyond what the engine was given.
@@ -44,6 +44,10 @@ struct State {
     ended: Option<Ended>,
     counters: Counters,
     guards: Guards,
+    /// How it stands with the lease, once the engine has tried.
+    lease: Option<Lease>,
+    /// The agent is stopped, whatever its events say.
+    suspended: bool,
     succession: Option<Succession>,
 }
 
@@ -113,6 +117,36 @@ impl Shared {
             self.raise_once(Diagnostic::new(DiagnosticKind::Limit, problem.to_string()));
         }
         refused
+    }
+
+    /// Shows the agent as stopped, or what its events say again.
+    pub(crate) fn suspend(&self, suspended: bool) {
+        let mut state = self.lock();
+        if std::mem::replace(&mut state.suspended, suspended) != suspended {
+            state.changed = true;
+            drop(state);
+            self.engine.notify_one();
+        }
+    }
+
+    /// For the engine: how it stands with the lease.
+    pub(crate) fn set_lease(&self, lease: Lease) {
+        self.lock().lease = Some(lease);
+        self.wake_hosts();
+    }
+
+    /// Waits until the lease is held or denied; `None` if neither by then.
+    pub(crate) fn wait_lease(&self, timeout: Duration) -> Option<bool> {
+        self.wait(timeout, |state| state.lease_decided())
+    }
+
+    /// Waits until the lease is held; false if the reporter ends without.
+    pub(crate) async fn lease_held(&self) -> bool {
+        self.waited(|state| match state.lease_decided() {
+            Some(false) if state.how_ended().is_none() => None,
+            decided => decided,
+        })
+        .await
     }
 
     /// An id that no other guard of this reporter has.
@@ -231,7 +265,7 @@ impl Shared {
         let changed = std::mem::take(&mut state.changed);
         News {
             changed,
-            wanted: changed.then(|| state.activity.snapshot(&self.config)).flatten(),
+            wanted: changed.then(|| state.wanted(&self.config)).flatten(),
             flush: state.flushes.any_open(),
             close: state.close,
             retire: state.succession.is_some(),
@@ -315,6 +349,21 @@ impl Shared {
 }
 
 impl State {
+    /// What the pane is to show.
+    fn wanted(&self, config: &Config) -> Option<Snapshot> {
+        let snapshot = self.activity.snapshot(config)?;
+        Some(if self.suspended { snapshot.suspended() } else { snapshot })
+    }
+
+    fn lease_decided(&self) -> Option<bool> {
+        match self.lease {
+            _ if self.how_ended().is_some() => Some(false),
+            Some(Lease::Held) => Some(true),
+            Some(Lease::Denied) => Some(false),
+            _ => None,
+        }
+    }
+
     fn how_ended(&self) -> Option<Ended> {
         if self.active { self.ended } else { Some(Ended::NothingToRelease) }
     }

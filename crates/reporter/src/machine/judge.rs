@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use herdr_proto::{AgentLabel, AgentStatus, PaneInfo, SourceId, canonical_label};
+use herdr_proto::{AgentLabel, AgentStatus, PaneInfo, ReportState, SourceId, canonical_label};
 
 use super::plan::{Confirmed, Known, StateRecord};
 use crate::activity::Presentation;
@@ -12,6 +12,18 @@ use crate::receipt::{Outcome, Reason};
 pub(super) type Verdict = (Outcome, Option<Reason>);
 
 const APPLIED: Verdict = (Outcome::Applied, None);
+
+/// Judges a state that was reported without a [`PaneMachine`](super::PaneMachine),
+/// by the pane as it was read afterwards: what became of it, and why it does
+/// not show.
+pub fn judge_state(
+    pane: &PaneInfo,
+    source: &SourceId,
+    label: &AgentLabel,
+    state: ReportState,
+) -> (Outcome, Option<Reason>) {
+    self::state(pane, source, label, &StateRecord { state, reason: None, resend: 0 })
+}
 
 /// Judges the state that was last delivered.
 ///
@@ -98,7 +110,6 @@ fn ignored(reason: Reason) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use herdr_proto::ReportState;
     use serde_json::{Value, json};
 
     use super::*;

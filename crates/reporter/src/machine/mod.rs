@@ -30,6 +30,7 @@ pub use claim::{Claim, Legacy};
 pub use io::{
     Answer, Ended, Failure, FailureKind, Identity, Input, Lease, Now, PaneCall, Request, Step,
 };
+pub use judge::judge_state;
 pub use ledger::Counters;
 
 use crate::activity::Snapshot;
