@@ -178,6 +178,9 @@ impl<'a> Engine<'a> {
         }
         if let Some(deadline) = news.close.filter(|_| !self.closing) {
             self.closing = true;
+            // Nothing is opened any more that could reach the server after the
+            // release.
+            self.hold = Hold::Off(None);
             let budget = deadline.saturating_duration_since(std::time::Instant::now());
             self.step(Input::Close { budget: budget.saturating_sub(RETURN_TIME) });
         } else if news.flush {

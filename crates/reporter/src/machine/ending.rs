@@ -48,7 +48,6 @@ impl PaneMachine {
     }
 
     pub(super) fn decide_ending(&mut self, now: Now, step: &mut Step) {
-        step.quiet = true;
         let Some(ending) = &self.ending else { return };
         let (clear_until, deadline) = (ending.clear_until, ending.deadline);
         if let Some(flight) = &self.flight {

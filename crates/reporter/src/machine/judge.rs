@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use herdr_proto::{AgentLabel, AgentStatus, PaneInfo, ReportState, SourceId, canonical_label};
+use herdr_proto::{
+    AgentLabel, AgentStatus, PaneInfo, ReportState, SourceId, StateKey, canonical_label,
+};
 
 use super::plan::{Confirmed, Known, StateRecord};
 use crate::activity::Presentation;
@@ -46,6 +48,11 @@ pub(super) fn state(
         return ignored(Reason::ForeignSession(session.source.clone()));
     }
     match shown {
+        // A state of a later server: it is our row, and nothing can be said
+        // about the rest.
+        Some(shown) if shown == label.as_str() && !is_known(&pane.agent_status) => {
+            (Outcome::Unverified, None)
+        }
         Some(shown) if shown == label.as_str() => {
             if label.is_known() && pane.agent_status == AgentStatus::BLOCKED {
                 (Outcome::Hidden, Some(Reason::ScreenPrompt))
@@ -102,6 +109,10 @@ pub(super) fn has_leftover(pane: &PaneInfo, confirmed: &Confirmed) -> bool {
         matches!(&confirmed.presentation, Known::Is(record) if record.presentation.is_empty());
     none_of_ours
         && (pane.title.is_some() || pane.display_agent.is_some() || !pane.state_labels.is_empty())
+}
+
+fn is_known(status: &AgentStatus) -> bool {
+    StateKey::ALL.iter().any(|known| known.as_str() == status.as_str())
 }
 
 fn ignored(reason: Reason) -> Verdict {
@@ -162,6 +173,7 @@ mod tests {
                 Some(Reason::ScreenPrompt),
             ),
             ("pi", working, json!({}), Some(Reason::AgentExited)),
+            ("host", working, json!({"agent": "host", "agent_status": "dreaming"}), None),
         ] {
             assert_eq!(judge(label, sent, &pane).1, expected, "{label} {pane}");
         }

@@ -40,7 +40,9 @@ impl PaneMachine {
                 self.ledger.judged(Part::State, verdict);
             }
             (_, Some(Reason::ForeignSession(_))) => self.owned(now, verdict),
-            (_, Some(Reason::ScreenPrompt)) => self.ledger.judged(Part::State, verdict),
+            (_, Some(Reason::ScreenPrompt)) | (Outcome::Unverified, _) => {
+                self.ledger.judged(Part::State, verdict);
+            }
             _ if state_sent => self.climb(now, verdict, pane),
             _ => self.repair(now, record, verdict),
         }
