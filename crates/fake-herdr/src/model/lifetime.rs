@@ -42,6 +42,8 @@ impl Model {
         self.stopping = false;
         for pane in self.panes.values_mut() {
             pane.screen = Screen::default();
+            pane.attached = false;
+            pane.typed.clear();
             pane.shell_pid = None;
             pane.foreground.clear();
         }
@@ -93,6 +95,20 @@ impl Model {
     pub fn set_screen(&mut self, pane: &str, text: &str) -> bool {
         let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));
         pane.map(|pane| pane.screen.show(text)).is_some()
+    }
+
+    /// A real terminal is behind a pane from now on: what is typed is kept for
+    /// [`Model::take_typed`] and no shell is played. `false` if there is no such
+    /// pane.
+    pub fn attach_terminal(&mut self, pane: &str) -> bool {
+        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));
+        pane.map(|pane| pane.attached = true).is_some()
+    }
+
+    /// Takes the bytes that were typed into a pane with a real terminal.
+    pub fn take_typed(&mut self, pane: &str) -> Vec<u8> {
+        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));
+        pane.map(|pane| std::mem::take(&mut pane.typed)).unwrap_or_default()
     }
 
     /// Says which real processes are behind a pane, so that

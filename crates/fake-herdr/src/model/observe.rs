@@ -103,6 +103,18 @@ impl Model {
         Some((self.workspace_id(place.workspace), self.tab_id(place), self.pane_id(pane)?))
     }
 
+    /// Every pane by a key that neither a move nor a handoff changes, with its
+    /// id, its folder and whether a real terminal is attached.
+    #[cfg(feature = "pty")]
+    pub(crate) fn pane_entries(&self) -> Vec<(u64, String, String, bool)> {
+        let entries = self.panes.iter();
+        entries
+            .filter_map(|(key, pane)| {
+                Some((*key, self.pane_id(*key)?, pane.cwd.clone(), pane.attached))
+            })
+            .collect()
+    }
+
     /// The number of the newest event.
     pub fn last_event(&self) -> u64 {
         self.events.last()

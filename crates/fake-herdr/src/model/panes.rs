@@ -237,7 +237,14 @@ impl Model {
 
     /// Types into a pane; a shell that is told to exit takes the pane along.
     pub(super) fn type_into(&mut self, pane: u64, bytes: &[u8]) {
-        let typed = self.panes.get_mut(&pane).map(|pane| pane.screen.type_bytes(bytes));
+        let typed = self.panes.get_mut(&pane).map(|pane| {
+            if pane.attached {
+                pane.typed.extend_from_slice(bytes);
+                Typed::Echoed
+            } else {
+                pane.screen.type_bytes(bytes)
+            }
+        });
         if typed == Some(Typed::Exit) {
             self.exit(pane);
         }

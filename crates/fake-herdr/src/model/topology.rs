@@ -50,6 +50,9 @@ pub(super) struct Pane {
     pub(super) cwd: String,
     pub(super) screen: Screen,
     pub(super) revision: u64,
+    /// Whether a real terminal is behind the pane, and what was typed for it.
+    pub(super) attached: bool,
+    pub(super) typed: Vec<u8>,
     /// The shell behind the pane, if a real one is.
     pub(super) shell_pid: Option<u32>,
     pub(super) foreground: Vec<PaneProcess>,
@@ -290,6 +293,8 @@ impl Model {
                 cwd,
                 screen: Screen::default(),
                 revision: 0,
+                attached: false,
+                typed: Vec::new(),
                 shell_pid: None,
                 foreground: Vec::new(),
                 idle_since: None,

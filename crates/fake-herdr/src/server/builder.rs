@@ -21,6 +21,8 @@ pub struct Builder {
     socket_path: Option<PathBuf>,
     model: Option<Box<Model>>,
     faults: Vec<Fault>,
+    #[cfg(feature = "pty")]
+    program: Option<Vec<std::ffi::OsString>>,
 }
 
 impl Default for Builder {
@@ -32,6 +34,8 @@ impl Default for Builder {
             socket_path: None,
             model: None,
             faults: Vec::new(),
+            #[cfg(feature = "pty")]
+            program: None,
         }
     }
 }
@@ -84,6 +88,20 @@ impl Builder {
         self
     }
 
+    /// Runs this program, a command and its arguments, in a pseudo-terminal
+    /// behind every pane: as leader of a session, with the variables that Herdr
+    /// sets. `pane.process_info`, `pane.read` and the typing methods are then
+    /// about the real thing, and the pane goes when the program ends. Without
+    /// one a pane names no shell.
+    #[cfg(feature = "pty")]
+    pub fn program<W: Into<std::ffi::OsString>>(
+        mut self,
+        command: impl IntoIterator<Item = W>,
+    ) -> Self {
+        self.program = Some(command.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// Binds the socket and starts to serve.
     ///
     /// # Errors
@@ -111,6 +129,13 @@ impl Builder {
         let options = Options { poll: self.poll, profile: model.profile().clone() };
         let shared = Arc::new(Shared::new(model, faults, path, options)?);
         let listener = Listener::bind(Arc::clone(&shared))?;
+        #[cfg(feature = "pty")]
+        if let Some(program) = self.program
+            && let Err(error) = super::pty::run_everywhere(&shared, program)
+        {
+            listener.end();
+            return Err(error);
+        }
         let listener =
             thread::Builder::new().name("fake-herdr".to_owned()).spawn(move || listener.run())?;
         Ok(FakeHerdr { shared, listener: Some(listener), pane_id, _folder: folder })

@@ -89,6 +89,8 @@ impl Connection<'_> {
             return Ok(());
         }
         let answer = self.shared.with(|state, now| {
+            #[cfg(feature = "pty")]
+            super::pty::refresh(state);
             let answer = state.model.request(now, request);
             state.log.push(Exchange {
                 connection: self.number,
@@ -137,6 +139,8 @@ impl Connection<'_> {
             let (lines, now) = {
                 let mut state = self.shared.lock();
                 let now = self.shared.now();
+                #[cfg(feature = "pty")]
+                super::pty::refresh(&mut state);
                 (state.model.tick(now, stream), now)
             };
             for line in lines {

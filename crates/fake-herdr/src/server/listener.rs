@@ -95,6 +95,7 @@ impl Listener {
                 bound.unstuff();
             }
         }
+        self.shared.follow(wish);
     }
 
     fn accept(&mut self) {
@@ -110,7 +111,8 @@ impl Listener {
         self.connections.extend(thread);
     }
 
-    fn end(mut self) {
+    /// Closes, removes the file and joins whatever was started.
+    pub(super) fn end(mut self) {
         match self.bound.take() {
             Some(bound) => bound.remove(self.shared.path()),
             None if self.shared.wish().socket == Socket::Refusing => {
@@ -120,6 +122,8 @@ impl Listener {
         }
         // `server.stop` ends the other connections as well; this wakes them.
         self.shared.stop();
+        #[cfg(feature = "pty")]
+        super::pty::end(&self.shared);
         self.shared.end();
         for thread in self.connections {
             let _ = thread.join();

@@ -8,6 +8,10 @@ mod line;
 mod listener;
 mod log;
 mod mangle;
+#[cfg(feature = "pty")]
+mod process;
+#[cfg(feature = "pty")]
+mod pty;
 mod shared;
 mod socket;
 mod wait;
@@ -153,29 +157,30 @@ impl FakeHerdr {
     /// Makes something go wrong until [`FakeHerdr::clear_faults`]. Several
     /// faults can be set; the one set first that concerns a request strikes it.
     pub fn fault(&self, fault: Fault) {
-        self.shared.with(|state, _| state.faults.set(fault, None));
+        self.shared.with_socket(|state, _| state.faults.set(fault, None));
     }
 
     /// Makes something go wrong for the next so many requests that it concerns.
     pub fn fault_times(&self, fault: Fault, times: u32) {
-        self.shared.with(|state, _| state.faults.set(fault, Some(times)));
+        self.shared.with_socket(|state, _| state.faults.set(fault, Some(times)));
     }
 
     /// Ends all faults: a frozen server applies what it received meanwhile, one
     /// that was gone is back at its path.
     pub fn clear_faults(&self) {
-        self.shared.with(|state, _| state.faults.clear());
+        self.shared.with_socket(|state, _| state.faults.clear());
     }
 
     /// Hands the panes to a new server process, as [`Model::live_handoff`] says;
-    /// streams end and the socket gets a new inode at the same path.
+    /// streams end and the socket gets a new inode at the same path, which is so
+    /// when this returns.
     pub fn live_handoff(&self) {
-        self.shared.with(|state, now| state.model.live_handoff(now));
+        self.shared.with_socket(|state, now| state.model.live_handoff(now));
     }
 
     /// Stops and starts again, as [`Model::restart`] says.
     pub fn restart(&self) {
-        self.shared.with(|state, now| state.model.restart(now));
+        self.shared.with_socket(|state, now| state.model.restart(now));
     }
 
     /// Something that stops the server from another thread, such as one that

@@ -28,6 +28,11 @@ pub(super) struct State {
     hangup: Arc<Alarm>,
     stopped: bool,
     ended: bool,
+    /// Counts the changes, and up to which the listener has followed.
+    changes: u64,
+    followed: u64,
+    #[cfg(feature = "pty")]
+    pub(super) terminals: Option<super::pty::Terminals>,
 }
 
 impl State {
@@ -60,7 +65,18 @@ impl Shared {
         let hangup = Arc::new(Alarm::new()?);
         let log = Log::default();
         Ok(Self {
-            state: Mutex::new(State { model, log, faults, hangup, stopped: false, ended: false }),
+            state: Mutex::new(State {
+                model,
+                log,
+                faults,
+                hangup,
+                stopped: false,
+                changes: 0,
+                followed: 0,
+                ended: false,
+                #[cfg(feature = "pty")]
+                terminals: None,
+            }),
             app: Mutex::new(()),
             changed: Condvar::new(),
             started: Instant::now(),
@@ -112,6 +128,7 @@ impl Shared {
         let mut state = self.lock();
         let (generation, up) = (state.model.generation(), state.is_up());
         let result = work(&mut state, self.now());
+        state.changes += 1;
         let another_process = state.model.generation() != generation;
         if another_process || up && !state.is_up() {
             // Without a fresh alarm the old one would ring for the new process
@@ -120,6 +137,8 @@ impl Shared {
                 std::mem::replace(&mut state.hangup, Arc::new(fresh)).ring_for_good();
             }
         }
+        #[cfg(feature = "pty")]
+        super::pty::follow(&mut state);
         drop(state);
         self.changed.notify_all();
         self.bell.ring();
@@ -153,6 +172,23 @@ impl Shared {
         }
     }
 
+    /// Works on the state, and returns when the socket is as it is to be then.
+    pub(super) fn with_socket<T>(&self, work: impl FnOnce(&mut State, Duration) -> T) -> T {
+        let result = self.with(work);
+        let mut state = self.lock();
+        let changes = state.changes;
+        while state.followed < changes && !state.stopped && !state.ended {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        result
+    }
+
+    /// The listener has done what it was wished.
+    pub(super) fn follow(&self, wish: Wish) {
+        self.lock().followed = wish.changes;
+        self.changed.notify_all();
+    }
+
     /// Says that the socket is gone for good.
     pub(super) fn end(&self) {
         self.lock().ended = true;
@@ -164,6 +200,7 @@ impl Shared {
         let state = self.lock();
         let has = |fault: &Fault| state.faults.has(fault);
         Wish {
+            changes: state.changes,
             stop: state.stopped || state.model.is_stopping(),
             generation: state.model.generation(),
             socket: if has(&Fault::Gone) {
@@ -189,18 +226,27 @@ impl Shared {
     }
 
     pub(super) fn env_of(&self, pane: &str) -> Option<Vec<(String, String)>> {
-        let (workspace, tab, pane) = self.lock().model.address_of(pane)?;
-        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("herdr"));
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        Some(vec![
-            ("HERDR_ENV".to_owned(), "1".to_owned()),
-            ("HERDR_SOCKET_PATH".to_owned(), text(&self.path)),
-            ("HERDR_BIN_PATH".to_owned(), text(&program)),
-            ("HERDR_WORKSPACE_ID".to_owned(), workspace),
-            ("HERDR_TAB_ID".to_owned(), tab),
-            ("HERDR_PANE_ID".to_owned(), pane),
-        ])
+        environment(&self.lock().model, &self.path, pane)
     }
+}
+
+/// The variables that Herdr sets in a pane.
+pub(super) fn environment(
+    model: &Model,
+    socket: &Path,
+    pane: &str,
+) -> Option<Vec<(String, String)>> {
+    let (workspace, tab, pane) = model.address_of(pane)?;
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("herdr"));
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    Some(vec![
+        ("HERDR_ENV".to_owned(), "1".to_owned()),
+        ("HERDR_SOCKET_PATH".to_owned(), text(socket)),
+        ("HERDR_BIN_PATH".to_owned(), text(&program)),
+        ("HERDR_WORKSPACE_ID".to_owned(), workspace),
+        ("HERDR_TAB_ID".to_owned(), tab),
+        ("HERDR_PANE_ID".to_owned(), pane),
+    ])
 }
 
 /// What is to be at the path.
@@ -216,6 +262,7 @@ pub(super) enum Socket {
 /// How the listener is to be, by the state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wish {
+    pub(super) changes: u64,
     pub(super) stop: bool,
     pub(super) generation: u64,
     pub(super) socket: Socket,
