@@ -92,6 +92,35 @@ fn panes_come_and_go_with_their_programs() {
     drop(herdr);
 }
 
+/// The program started as `herdr server` gives new workspaces a shell.
+#[test]
+fn server_runs_the_users_shell() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fake-herdr"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("HERDR_") {
+            command.env_remove(name);
+        }
+    }
+    command.arg("server").env("XDG_CONFIG_HOME", folder.path()).env("SHELL", "/bin/sh");
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut ready = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+    let socket = folder.path().join("herdr/herdr.sock");
+    let ask = |method: &str, params: &Value| -> Value {
+        serde_json::from_str(&send(&socket, &line(method, params))).unwrap()
+    };
+    let made = ask("workspace.create", &json!({ "cwd": "/", "label": "w", "focus": true }));
+    let pane = made["result"]["root_pane"]["pane_id"].clone();
+    let info = ask("pane.process_info", &json!({ "pane_id": pane }));
+    assert!(info["result"]["process_info"]["shell_pid"].is_u64(), "{info}");
+    ask("server.stop", &json!({}));
+    assert!(child.wait().unwrap().success());
+}
+
 #[test]
 fn a_program_that_is_not_there_is_an_error() {
     assert!(FakeHerdr::builder().program(["/no/such/program"]).start().is_err());

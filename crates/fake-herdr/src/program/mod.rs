@@ -44,6 +44,10 @@ struct Serve {
     /// refuse:METHOD:CODE; may be given more than once
     #[arg(long, value_name = "F")]
     fault: Vec<Fault>,
+    /// Run $SHELL in every pane, or this program
+    #[cfg(feature = "pty")]
+    #[arg(long, value_name = "PROGRAM", num_args = 0..=1, default_missing_value = "")]
+    shell: Option<std::ffi::OsString>,
 }
 
 #[expect(clippy::print_stderr, reason = "errors of a program go there")]

@@ -17,18 +17,34 @@ pub(super) fn serve(settings: &Serve) -> anyhow::Result<()> {
     let profile =
         settings.profile.clone().unwrap_or_else(|| Profile::for_protocol(settings.protocol));
     let builder = FakeHerdr::builder().panes(settings.panes).profile(profile);
-    let faults = settings.fault.iter().cloned();
-    run(faults.fold(builder, Builder::fault), &settings.socket)
+    let builder = settings.fault.iter().cloned().fold(builder, Builder::fault);
+    #[cfg(feature = "pty")]
+    let builder = match &settings.shell {
+        None => builder,
+        Some(program) if program.is_empty() => builder.program([shell()]),
+        Some(program) => builder.program([program]),
+    };
+    run(builder, &settings.socket)
 }
 
 /// As `herdr server`: with nothing open, and the folder is made if it is
-/// missing.
+/// missing. With the feature `pty` its panes run the user's shell.
 pub(super) fn server(socket: &Path) -> anyhow::Result<()> {
     if let Some(folder) = socket.parent() {
         fs::create_dir_all(folder)
             .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
-    run(FakeHerdr::builder().panes(0), socket)
+    let builder = FakeHerdr::builder().panes(0);
+    #[cfg(feature = "pty")]
+    let builder = builder.program([shell()]);
+    run(builder, socket)
+}
+
+/// What Herdr runs in a new pane.
+#[cfg(feature = "pty")]
+fn shell() -> std::ffi::OsString {
+    let set = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
+    set.unwrap_or_else(|| "/bin/sh".into())
 }
 
 fn run(builder: Builder, socket: &Path) -> anyhow::Result<()> {
