@@ -1,0 +1,59 @@
+//! Events by hand: for a host whose beginnings and ends come from a stream, so
+//! that no guard lives between them. It reports to a fake Herdr, and prints
+//! what became of each report.
+//!
+//! `cargo run -p herdr-reporter --example events`
+
+#![expect(clippy::print_stdout, reason = "an example shows what happens")]
+
+use std::time::Duration;
+
+use fake_herdr::FakeHerdr;
+use herdr_proto::PaneId;
+use reporter::{AgentEvent, Config, MAIN_AGENT, Prompt, Reporter};
+use socket_transport::Endpoint;
+
+/// What this host's agent says. The ids are the host's own.
+#[derive(Clone, Copy)]
+enum Said {
+    TurnBegins,
+    Calls(&'static str, &'static str),
+    Asks(&'static str, &'static str),
+    Answered(&'static str),
+    TurnEnds,
+}
+
+fn event(said: Said) -> AgentEvent {
+    let agent_id = MAIN_AGENT.to_owned(); // subagents have ids of their own
+    match said {
+        Said::TurnBegins => AgentEvent::AgentStarted { agent_id },
+        Said::Calls(id, tool) => {
+            AgentEvent::ToolStarted { tool_id: id.to_owned(), tool: tool.to_owned(), agent_id }
+        }
+        Said::Asks(id, what) => {
+            let (prompt, agent_id) = (Prompt::question(what), Some(agent_id));
+            AgentEvent::PromptOpened { prompt_id: id.to_owned(), prompt, agent_id }
+        }
+        Said::Answered(id) => AgentEvent::PromptClosed { prompt_id: id.to_owned() },
+        // Also ends the tools and prompts that the agent left open.
+        Said::TurnEnds => AgentEvent::AgentSettled { agent_id },
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let herdr = FakeHerdr::start()?;
+    let mut config = Config::default();
+    config.runtime_folder = herdr.socket_path().parent().map(|folder| folder.join("leases"));
+    let endpoint = Endpoint::new(herdr.socket_path(), PaneId::parse(herdr.pane_id())?);
+    let pane = Reporter::builder("events-example").endpoint(endpoint).config(config).start();
+    let receipts = pane.receipts();
+    let tool = Said::Calls("1", "grep");
+    let ask = Said::Asks("2", "Which branch?");
+    for said in [Said::TurnBegins, tool, ask, Said::Answered("2"), Said::TurnEnds] {
+        pane.record(event(said))?;
+        pane.flush(Duration::from_secs(1)); // only so that each state shows here
+    }
+    println!("{:?}", pane.close(Duration::from_millis(500)));
+    std::iter::from_fn(|| receipts.recv()).for_each(|receipt| println!("{receipt:?}"));
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! Guards: what a value began ends when the value goes, however it goes.
+//!
+//! Run it in a pane of Herdr and watch the sidebar; elsewhere it says that it
+//! is inert, and does the same without any effect:
+//!
+//! `cargo run -p herdr-reporter --example turn`
+
+#![expect(clippy::print_stdout, reason = "an example shows what happens")]
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use reporter::{Handle, Prompt, Reporter};
+
+fn main() {
+    let pane = Reporter::builder("turn-example").start(); // never fails
+    if !pane.is_active() {
+        println!("not in a pane of Herdr: inert, and nothing has to be different for it");
+    }
+    // For a person to see it. A host has no such pauses.
+    let moment = if pane.is_active() { Duration::from_secs(2) } else { Duration::ZERO };
+
+    pane.session("0b7c1f").title("Fix the login redirect").model("large-2", Some(200_000));
+    let answer = one_turn(&pane, moment);
+    println!("the turn ended with {answer:?}");
+    sleep(moment);
+
+    // What is not sent yet is dropped by a close, so wait for it first.
+    pane.flush(Duration::from_secs(1));
+    println!("{:?}, {:?}", pane.counters(), pane.close(Duration::from_millis(500)));
+}
+
+/// A handle reports; it owns nothing and ends nothing, so it goes anywhere.
+fn one_turn(pane: &Handle, moment: Duration) -> Result<(), String> {
+    let turn = pane.turn(); // working
+    pane.usage(18_600);
+    {
+        let _tool = turn.tool("grep");
+        sleep(moment);
+    }
+    let asked = turn.prompt(Prompt::approval("Run cargo test?")); // blocked, with the reason
+    sleep(moment);
+    let allowed = false; // the person said no
+    drop(asked); // working again
+    if !allowed {
+        return Err("not allowed".to_owned()); // the turn's guard goes: idle
+    }
+    let _tool = turn.tool("bash");
+    sleep(moment);
+    Ok(())
+}
