@@ -1,4 +1,6 @@
-//! Support for the end-to-end bodies: the replay of recorded traces and event
-//! flows on the pure model, on a fake server, or on a real Herdr.
+//! Support for the end-to-end bodies: the stage that they run on, and the replay
+//! of recorded traces and event flows on the pure model, on a fake server, or on
+//! a real Herdr.
 
 pub mod replay;
+pub mod stage;

@@ -1,0 +1,393 @@
+//! Where end-to-end bodies run: a pane of their own on a server that is
+//! `fake-herdr` in this process or, if `HERDR_BIN` names a program, that one.
+//!
+//! A body knows neither: it asks the server, and where servers differ in what
+//! they can do it asks for that ([`Stage::has_shell`], [`Stage::requests`]).
+//! [`bodies!`](crate::bodies) makes both tests of each.
+
+mod bodies;
+mod poll;
+mod program;
+mod server;
+mod sidecar;
+mod watch;
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use fake_herdr::FakeHerdr;
+use herdr_proto::{AgentGet, Call, PaneGet, PaneId, PaneInfo, ProcessInfoGet, Subscription};
+use reporter::{Builder, Config, DiagnosticKind, Flushed, Handle, Reporter};
+use serde_json::{Value, json};
+use socket_transport::{Client, Endpoint};
+use tempfile::TempDir;
+
+use server::{Kind, Server};
+
+pub use poll::{PATIENCE, pace, until};
+pub use program::HERDR_BIN;
+pub use server::Refused;
+pub use sidecar::{Sidecar, sidecar};
+pub use watch::Watch;
+
+/// The label that bodies report under; no agent that Herdr knows.
+pub const AGENT: &str = "stagehost";
+
+/// The source that goes with [`AGENT`].
+pub const SOURCE: &str = "custom:stagehost";
+
+/// Whether bodies share a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// One for all that run.
+    Shared,
+    /// One of its own, for a body that restarts it, hands it off or stops it.
+    Own,
+}
+
+/// A pane of a body's own, in a workspace that is removed with it.
+#[derive(Debug)]
+pub struct Stage {
+    server: Arc<Server>,
+    workspace: String,
+    pane: PaneId,
+    folder: TempDir,
+}
+
+impl Stage {
+    /// A pane on the fake.
+    ///
+    /// # Panics
+    ///
+    /// If the server cannot be started; so do all methods here if it does not
+    /// answer.
+    pub fn fake(share: Share) -> Self {
+        Self::on(&Kind::Fake, share)
+    }
+
+    /// A pane on the program that `HERDR_BIN` names; without one it says so and
+    /// gives none.
+    ///
+    /// # Panics
+    ///
+    /// If the program does not start.
+    pub fn live(share: Share, body: &str) -> Option<Self> {
+        static TOLD: Once = Once::new();
+        let Some(bin) = program::named() else {
+            // A test's own output shows only if it fails.
+            TOLD.call_once(|| {
+                let why = "the live tests are skipped: HERDR_BIN names no program";
+                let _ = writeln!(std::io::stderr(), "{why}");
+            });
+            skipped(body, "HERDR_BIN names no program");
+            return None;
+        };
+        Some(Self::on(&Kind::Program(bin), share))
+    }
+
+    fn on(kind: &Kind, share: Share) -> Self {
+        let server = match share {
+            Share::Shared => Server::shared(kind),
+            Share::Own => Server::start(kind),
+        };
+        let (workspace, pane) = server.make_workspace("body", false);
+        let pane = PaneId::parse(pane).expect("the server's pane ids are pane ids");
+        let folder = tempfile::tempdir().expect("a folder for leases");
+        Self { server, workspace, pane, folder }
+    }
+
+    /// The pane's id.
+    pub fn pane(&self) -> &PaneId {
+        &self.pane
+    }
+
+    /// The pane's workspace.
+    pub fn workspace(&self) -> &str {
+        &self.workspace
+    }
+
+    /// Where the server listens.
+    pub fn socket(&self) -> &Path {
+        self.server.socket()
+    }
+
+    /// The client that the stage itself uses.
+    pub fn client(&self) -> &Client {
+        self.server.client()
+    }
+
+    /// A folder that is removed with the stage.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The fake itself, where the body has to make something go wrong.
+    pub fn as_fake(&self) -> Option<&FakeHerdr> {
+        self.server.fake()
+    }
+
+    /// A pane's reporter under [`AGENT`], started.
+    pub fn reporter(&self) -> Reporter {
+        self.reporter_with(|_| {})
+    }
+
+    /// The same with other settings.
+    ///
+    /// # Panics
+    ///
+    /// If it is inert.
+    pub fn reporter_with(&self, change: impl FnOnce(&mut Config)) -> Reporter {
+        let reporter = self.builder(AGENT, change).start();
+        assert!(reporter.is_active());
+        reporter
+    }
+
+    /// A reporter of another label or start.
+    pub fn builder(&self, agent: &str, change: impl FnOnce(&mut Config)) -> Builder {
+        let mut config = Config::default();
+        // The test does not run in the pane that it reports on.
+        config.any_pane = true;
+        config.runtime_folder = Some(self.folder.path().join("leases"));
+        change(&mut config);
+        let endpoint = Endpoint::new(self.socket(), self.pane.clone());
+        Reporter::builder(agent).config(config).endpoint(endpoint)
+    }
+
+    /// The sidecar on this pane, under [`AGENT`], with more arguments.
+    pub fn sidecar(&self, more: &[&str]) -> Sidecar {
+        let socket = self.socket().to_string_lossy();
+        let at =
+            ["--any-pane", "--agent", AGENT, "--socket", &socket, "--pane", self.pane.as_str()];
+        Sidecar::start(self.folder.path(), &[&at, more].concat())
+    }
+
+    /// Makes a request of any method.
+    ///
+    /// # Errors
+    ///
+    /// If the server refuses it.
+    pub fn try_call(&self, method: &str, params: &Value) -> Result<Value, Refused> {
+        self.server.call(method, params)
+    }
+
+    /// Makes a request that must not be refused.
+    ///
+    /// # Panics
+    ///
+    /// If it is.
+    pub fn call(&self, method: &str, params: &Value) -> Value {
+        self.try_call(method, params).unwrap_or_else(|code| panic!("{method} {params}: {code:?}"))
+    }
+
+    /// Makes a typed request.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::call`].
+    pub fn ask<C: Call>(&self, call: &C) -> Result<C::Reply, socket_transport::Error> {
+        self.server.ask(call)
+    }
+
+    /// Reports a state as somebody else would, or as an earlier run of the same
+    /// host.
+    pub fn report_as(&self, source: &str, agent: &str, state: &str, seq: Option<u64>) {
+        let mut params =
+            json!({ "pane_id": self.pane, "source": source, "agent": agent, "state": state });
+        if let Some(seq) = seq {
+            params["seq"] = seq.into();
+        }
+        self.call("pane.report_agent", &params);
+    }
+
+    /// The pane as a reader sees it now; `None` if there is no such pane.
+    ///
+    /// # Panics
+    ///
+    /// If there is no answer.
+    pub fn look(&self) -> Option<PaneInfo> {
+        match self.ask(&PaneGet::new(self.pane.clone())) {
+            Ok(reply) => Some(reply.pane),
+            Err(error) if error.rejection().is_some() => None,
+            Err(error) => panic!("pane.get: {error}"),
+        }
+    }
+
+    /// The pane, which must exist.
+    ///
+    /// # Panics
+    ///
+    /// If it does not.
+    pub fn seen(&self) -> PaneInfo {
+        self.look().expect("the pane exists")
+    }
+
+    /// Waits until the pane looks as it should.
+    ///
+    /// # Panics
+    ///
+    /// If it does not within [`PATIENCE`]; the message holds what was seen last.
+    #[track_caller]
+    pub fn wait(&self, satisfied: impl Fn(&PaneInfo) -> bool) -> PaneInfo {
+        self.wait_within(PATIENCE, satisfied)
+    }
+
+    /// The same, where a bound was promised.
+    ///
+    /// # Panics
+    ///
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_within(
+        &self,
+        patience: Duration,
+        satisfied: impl Fn(&PaneInfo) -> bool,
+    ) -> PaneInfo {
+        // A server that is just being replaced does not answer.
+        let look = || self.ask(&PaneGet::new(self.pane.clone())).ok().map(|reply| reply.pane);
+        until(patience, || look().filter(|pane| satisfied(pane)))
+            .unwrap_or_else(|| panic!("after {patience:?} the pane shows {:#?}", look()))
+    }
+
+    /// Waits until the row is [`AGENT`]'s in this state; idle is also done.
+    ///
+    /// # Panics
+    ///
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_for(&self, state: &str) -> PaneInfo {
+        self.wait(|pane| shows(pane, state))
+    }
+
+    /// Waits until nothing of ours is on the pane.
+    ///
+    /// # Panics
+    ///
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_for_nothing(&self) -> PaneInfo {
+        self.wait(|pane| {
+            pane.agent.is_none()
+                && pane.title.is_none()
+                && pane.display_agent.is_none()
+                && pane.state_labels.is_empty()
+                && pane.tokens.is_empty()
+        })
+    }
+
+    /// Delivers what a reporter has, and gives the pane as it is then.
+    ///
+    /// # Panics
+    ///
+    /// If it is not delivered.
+    #[track_caller]
+    pub fn flushed(&self, reporter: &Handle) -> PaneInfo {
+        assert_eq!(reporter.flush(PATIENCE), Flushed::Delivered);
+        self.seen()
+    }
+
+    /// The number that rises whenever the effective state of this pane changes,
+    /// also where nobody saw it.
+    ///
+    /// # Panics
+    ///
+    /// If the pane has no agent.
+    pub fn state_changes(&self) -> u64 {
+        let reply = self.ask(&AgentGet::of(&self.pane)).expect("the pane has an agent");
+        reply.agent.state_change_seq
+    }
+
+    /// The states of the pane from now on.
+    pub fn watch(&self) -> Watch<'_> {
+        let pane_id = self.pane.clone();
+        self.server.watch(Subscription::StatusChanged { pane_id, agent_status: None })
+    }
+
+    /// Whether a process is behind the pane, as on a real server.
+    ///
+    /// # Panics
+    ///
+    /// If there is no answer.
+    pub fn has_shell(&self) -> bool {
+        let reply = self.ask(&ProcessInfoGet::new(self.pane.clone())).expect("a pane");
+        reply.process_info.shell_pid.is_some()
+    }
+
+    /// The requests about this pane that the server got, if it can be asked.
+    ///
+    /// # Panics
+    ///
+    /// If one is not JSON, which none of ours is.
+    pub fn requests(&self) -> Option<Vec<Value>> {
+        let log = self.as_fake()?.log().into_iter();
+        let requests =
+            log.map(|exchange| serde_json::from_str(&exchange.request).expect("a request is JSON"));
+        Some(
+            requests
+                .filter(|line: &Value| line["params"]["pane_id"] == self.pane.as_str())
+                .collect(),
+        )
+    }
+
+    /// Stops the server and starts it again, at the same path.
+    pub fn restart(&self) {
+        self.server.restart();
+    }
+
+    /// Stops the server for good.
+    pub fn stop(&self) {
+        self.server.stop();
+    }
+
+    /// Hands the panes over to a new server, if this one can.
+    ///
+    /// # Panics
+    ///
+    /// If it fails for another reason than that.
+    pub fn hand_off(&self) -> bool {
+        match self.try_call("server.live_handoff", &json!({})) {
+            Ok(_) => true,
+            Err(Refused(code)) if code == "unsupported_in_app_mode" => false,
+            Err(code) => panic!("server.live_handoff: {code:?}"),
+        }
+    }
+
+    /// Makes a workspace again in the place of one that the server has not kept
+    /// over a restart.
+    ///
+    /// # Panics
+    ///
+    /// If its pane gets another id.
+    pub fn restore(&self) {
+        if self.look().is_none() {
+            self.server.make_workspace("focused", true);
+            let (_, pane) = self.server.make_workspace("body", false);
+            assert_eq!(pane, self.pane.as_str(), "a fresh server counts from the start");
+        }
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // The body may have stopped the server, or moved the pane away.
+        let _ = self.server.attempt("workspace.close", &json!({ "workspace_id": self.workspace }));
+    }
+}
+
+/// Whether the row is [`AGENT`]'s in this state; idle is also done.
+pub fn shows(pane: &PaneInfo, state: &str) -> bool {
+    pane.agent.as_deref() == Some(AGENT) && pane.agent_status.same_as(&state.into())
+}
+
+/// Says that a body, or a part of one, was not run here.
+#[expect(clippy::print_stderr, reason = "a test says what it left out")]
+pub fn skipped(body: &str, why: &str) {
+    eprintln!("{body} is skipped: {why}");
+}
+
+/// The kinds of what a reporter has told so far.
+pub fn told(reporter: &Handle) -> Vec<DiagnosticKind> {
+    let feed = reporter.diagnostics();
+    std::iter::from_fn(|| feed.try_recv()).map(|diagnostic| diagnostic.kind).collect()
+}

@@ -1,0 +1,140 @@
+//! The program that `HERDR_BIN` names, started as `herdr server` is.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use std::{env, io};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use super::poll;
+
+/// Names the program that the bodies run on besides the fake.
+pub const HERDR_BIN: &str = "HERDR_BIN";
+
+/// How long it may take to start, and to end once it was told to.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A program and the private folder that it knows as its home.
+#[derive(Debug)]
+pub(super) struct Program {
+    bin: PathBuf,
+    folder: TempDir,
+    child: Option<Child>,
+}
+
+/// The program that the bodies run on, if one is named.
+pub(super) fn named() -> Option<PathBuf> {
+    let bin = PathBuf::from(env::var_os(HERDR_BIN).filter(|bin| !bin.is_empty())?);
+    // Tests run in their package's folder; whoever names a relative path means
+    // the one that cargo was called in, as a rule the workspace's.
+    if bin.is_relative() && bin.components().count() > 1 {
+        return Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(bin));
+    }
+    Some(bin)
+}
+
+/// The variables of Herdr in this process's environment, whatever they are.
+pub(super) fn herdr_variables() -> impl Iterator<Item = OsString> {
+    env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("HERDR_"))
+}
+
+impl Program {
+    /// Starts it; it is not ready yet.
+    pub(super) fn start(bin: &Path) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("herdr-stage").tempdir()?;
+        let mut private = fs::DirBuilder::new();
+        private.recursive(true).mode(0o700);
+        for name in ["home", "run", "config/herdr", "work"] {
+            private.create(folder.path().join(name))?;
+        }
+        fs::write(folder.path().join("config/herdr/config.toml"), "onboarding = false\n")?;
+        let mut program = Self { bin: bin.to_owned(), folder, child: None };
+        program.spawn()?;
+        Ok(program)
+    }
+
+    /// Starts it once more, at the same path and with what it kept on disk.
+    pub(super) fn spawn(&mut self) -> io::Result<()> {
+        let folder = self.folder.path();
+        let mut command = Command::new(&self.bin);
+        for name in herdr_variables() {
+            command.env_remove(name);
+        }
+        let child = command
+            .arg("server")
+            .env("HOME", folder.join("home"))
+            .env("XDG_CONFIG_HOME", folder.join("config"))
+            .env("XDG_RUNTIME_DIR", folder.join("run"))
+            .env("HERDR_SOCKET_PATH", self.socket())
+            .env("SHELL", "/bin/sh")
+            .current_dir(self.work())
+            .stdin(Stdio::null())
+            .stdout(File::create(folder.join("stdout"))?)
+            .stderr(File::create(folder.join("stderr"))?)
+            .spawn()?;
+        self.child = Some(child);
+        Ok(())
+    }
+
+    pub(super) fn socket(&self) -> PathBuf {
+        self.folder.path().join("herdr.sock")
+    }
+
+    /// Where its shells start.
+    pub(super) fn work(&self) -> PathBuf {
+        self.folder.path().join("work")
+    }
+
+    /// Waits until it answers.
+    ///
+    /// # Panics
+    ///
+    /// If it ends instead, or takes too long; the message holds what it said.
+    pub(super) fn await_ready(&mut self, answers: impl Fn() -> bool) {
+        let ready = poll::until(PATIENCE, || {
+            let ended = self.child.as_mut().and_then(|child| child.try_wait().ok().flatten());
+            answers().then_some(Ok(())).or(ended.map(Err))
+        });
+        let said = || fs::read_to_string(self.folder.path().join("stderr")).unwrap_or_default();
+        match ready {
+            Some(Ok(())) => {}
+            Some(Err(status)) => panic!("{} ended: {status}: {}", self.bin.display(), said()),
+            None => panic!("{} does not answer: {}", self.bin.display(), said()),
+        }
+    }
+
+    /// Waits for its end after it was told to; one that does not end is killed.
+    /// `server` is the process that serves, which after a handoff is another
+    /// one than was started.
+    pub(super) fn await_end(&mut self, server: Option<u32>, answers: impl Fn() -> bool) {
+        let successor = server.filter(|pid| self.child.as_ref().map(Child::id) != Some(*pid));
+        let ended = poll::until(PATIENCE, || {
+            let child = self.child.as_mut();
+            let gone = child.is_none_or(|child| !matches!(child.try_wait(), Ok(None)));
+            (gone && !answers()).then_some(())
+        });
+        if let Some(mut child) = self.child.take() {
+            // Of no effect on one that has ended.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let successor = successor.and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
+        if let (None, Some(successor)) = (ended, successor) {
+            let _ = kill_process(successor, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! A server that bodies run on: the fake in this process, or a program.
+
+use std::error::Error as _;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use bytes::Bytes;
+use fake_herdr::FakeHerdr;
+use herdr_proto::{Call, Ping, Subscription};
+use serde_json::{Value, json};
+use socket_transport::{Client, Error, Options};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::program::Program;
+use super::watch::Watch;
+
+/// What the server is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `fake-herdr` in this process.
+    Fake,
+    /// The program at this path.
+    Program(PathBuf),
+}
+
+/// A running server of which nothing is left when the last body on it ends,
+/// also when it panics.
+pub(super) struct Server {
+    kind: Kind,
+    host: Host,
+    client: Client,
+    runtime: Runtime,
+}
+
+enum Host {
+    Fake { herdr: FakeHerdr, work: TempDir },
+    Program(Mutex<Program>),
+}
+
+/// A request that the server refused, by its code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused(pub String);
+
+impl Server {
+    /// Starts one.
+    ///
+    /// # Panics
+    ///
+    /// If it does not start; there is nothing to test then.
+    pub(super) fn start(kind: &Kind) -> Arc<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.expect("a runtime");
+        let (host, socket) = match kind {
+            Kind::Fake => {
+                let herdr = FakeHerdr::builder().panes(0).start().expect("the fake starts");
+                let socket = herdr.socket_path().to_owned();
+                let work = tempfile::tempdir().expect("a folder for its panes");
+                (Host::Fake { herdr, work }, socket)
+            }
+            Kind::Program(bin) => {
+                let program = Program::start(bin)
+                    .unwrap_or_else(|error| panic!("{} does not start: {error}", bin.display()));
+                let socket = program.socket();
+                (Host::Program(Mutex::new(program)), socket)
+            }
+        };
+        let client = Client::new(socket, Options::default());
+        let server = Self { kind: kind.clone(), host, client, runtime };
+        server.await_ready();
+        // It has the focus from now on, so the panes of the bodies are unseen.
+        server.make_workspace("focused", true);
+        Arc::new(server)
+    }
+
+    /// The one that the bodies of this process share as long as one of them
+    /// runs.
+    pub(super) fn shared(kind: &Kind) -> Arc<Self> {
+        static SHARED: Mutex<Vec<Weak<Server>>> = Mutex::new(Vec::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.retain(|server| server.strong_count() > 0);
+        let running = shared.iter().filter_map(Weak::upgrade).find(|server| server.kind == *kind);
+        running.unwrap_or_else(|| {
+            let server = Self::start(kind);
+            shared.push(Arc::downgrade(&server));
+            server
+        })
+    }
+
+    pub(super) fn fake(&self) -> Option<&FakeHerdr> {
+        match &self.host {
+            Host::Fake { herdr, .. } => Some(herdr),
+            Host::Program(_) => None,
+        }
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(super) fn socket(&self) -> &Path {
+        self.client.socket()
+    }
+
+    /// Makes a request of any method.
+    ///
+    /// # Panics
+    ///
+    /// If there is no answer.
+    pub(super) fn call(&self, method: &str, params: &Value) -> Result<Value, Refused> {
+        let reply = self.attempt(method, params);
+        let reply = reply.unwrap_or_else(|error| panic!("{method}: {error}: {:?}", error.source()));
+        let mut reply: Value = serde_json::from_slice(&reply).expect("a reply is JSON");
+        match reply["error"]["code"].as_str() {
+            Some(code) => Err(Refused(code.to_owned())),
+            None => Ok(reply["result"].take()),
+        }
+    }
+
+    /// Makes a request that nobody may answer.
+    pub(super) fn attempt(&self, method: &str, params: &Value) -> Result<Bytes, Error> {
+        let request = json!({ "id": "stage", "method": method, "params": params });
+        let line = format!("{request}\n");
+        self.runtime.block_on(self.client.exchange(line.as_bytes()))
+    }
+
+    /// Makes a typed request.
+    pub(super) fn ask<C: Call>(&self, call: &C) -> Result<C::Reply, Error> {
+        self.runtime.block_on(self.client.call(call))
+    }
+
+    pub(super) fn watch(&self, subscription: Subscription) -> Watch<'_> {
+        let stream = self.runtime.block_on(self.client.subscribe(vec![subscription]));
+        Watch::new(stream.expect("a stream of events"), &self.runtime)
+    }
+
+    /// Makes a workspace and gives its id and its pane's.
+    pub(super) fn make_workspace(&self, label: &str, focus: bool) -> (String, String) {
+        let params = json!({ "cwd": self.work(), "label": label, "focus": focus });
+        let made = self.call("workspace.create", &params).expect("a workspace can be made");
+        let id = |object: &str, field: &str| {
+            let id = made[object][field].as_str();
+            id.unwrap_or_else(|| panic!("no {field} in {made}")).to_owned()
+        };
+        (id("workspace", "workspace_id"), id("root_pane", "pane_id"))
+    }
+
+    /// Stops it and starts it again, at the same path and with what it keeps.
+    pub(super) fn restart(&self) {
+        match &self.host {
+            Host::Fake { herdr, .. } => herdr.restart(),
+            Host::Program(program) => {
+                self.stop_program(program);
+                let mut program = program.lock().unwrap_or_else(PoisonError::into_inner);
+                program.spawn().expect("it starts again");
+                program.await_ready(|| self.answers());
+            }
+        }
+    }
+
+    /// Stops it; nothing answers at its path any more.
+    pub(super) fn stop(&self) {
+        match &self.host {
+            Host::Fake { herdr, .. } => {
+                herdr.stopper().stop();
+                herdr.wait();
+            }
+            Host::Program(program) => self.stop_program(program),
+        }
+    }
+
+    fn stop_program(&self, program: &Mutex<Program>) {
+        let ping = b"{\"id\":\"stage\",\"method\":\"ping\",\"params\":{}}\n";
+        let serving = self.runtime.block_on(self.client.exchange_with(ping));
+        let pid = serving.ok().and_then(|(_, peer)| peer.pid());
+        // Of a server that is gone already there is nothing to stop.
+        let _ = self.attempt("server.stop", &json!({}));
+        let mut program = program.lock().unwrap_or_else(PoisonError::into_inner);
+        program.await_end(pid, || self.answers());
+    }
+
+    fn await_ready(&self) {
+        if let Host::Program(program) = &self.host {
+            let mut program = program.lock().unwrap_or_else(PoisonError::into_inner);
+            program.await_ready(|| self.answers());
+        }
+    }
+
+    fn answers(&self) -> bool {
+        self.ask(&Ping::default()).is_ok()
+    }
+
+    fn work(&self) -> PathBuf {
+        match &self.host {
+            Host::Fake { work, .. } => work.path().to_owned(),
+            Host::Program(program) => program.lock().unwrap_or_else(PoisonError::into_inner).work(),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Host::Program(program) = &self.host {
+            self.stop_program(program);
+        }
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("kind", &self.kind).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,111 @@
+//! The sidecar as a process of its own, with nothing of the surrounding shell.
+
+use std::env;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
+
+use super::poll::{self, PATIENCE};
+
+/// The sidecar's program, in the folder where this test was built.
+///
+/// Cargo builds it along with the tests of the workspace; for the tests of this
+/// package alone nothing says that it is needed, so it is built here.
+///
+/// # Panics
+///
+/// If it cannot be built.
+pub fn sidecar() -> &'static Path {
+    static SIDECAR: OnceLock<PathBuf> = OnceLock::new();
+    SIDECAR.get_or_init(|| {
+        let test = env::current_exe().expect("the path of this test");
+        // TARGET/PROFILE/deps/TEST
+        let profile = test.ancestors().nth(2).expect("a profile's folder");
+        let program = profile.join("herdr-socket-report");
+        if !program.exists() {
+            build(profile);
+        }
+        assert!(program.exists(), "there is no {}", program.display());
+        program
+    })
+}
+
+fn build(profile: &Path) {
+    let name = match profile.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(name) => name,
+    };
+    let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--quiet", "--locked", "--package", "herdr-socket-report"])
+        .args(["--profile", name, "--target-dir"])
+        .arg(profile.parent().unwrap_or(profile))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status();
+    assert!(status.is_ok_and(|status| status.success()), "the sidecar cannot be built");
+}
+
+/// A running `herdr-socket-report run`; it is killed when this goes.
+#[derive(Debug)]
+#[must_use = "the sidecar is killed when this goes"]
+pub struct Sidecar {
+    child: Child,
+    stdin: Option<ChildStdin>,
+}
+
+impl Sidecar {
+    pub(super) fn start(folder: &Path, arguments: &[&str]) -> Self {
+        let mut child = Command::new(sidecar())
+            .arg("run")
+            .args(arguments)
+            .env_clear()
+            .env("HOME", folder)
+            .env("XDG_RUNTIME_DIR", folder)
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the sidecar starts");
+        let stdin = child.stdin.take();
+        Self { child, stdin }
+    }
+
+    /// Writes one event line.
+    ///
+    /// # Panics
+    ///
+    /// If the sidecar has ended.
+    pub fn tell(&mut self, event: &str) {
+        let stdin = self.stdin.as_mut().expect("stdin is open");
+        stdin.write_all(format!("{event}\n").as_bytes()).expect("the sidecar reads");
+    }
+
+    /// Kills it with a signal that nobody can hear.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such process.
+    pub fn kill(mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it is ours");
+    }
+
+    /// Ends its input and gives its exit code.
+    ///
+    /// # Panics
+    ///
+    /// If it does not end.
+    pub fn finish(mut self) -> Option<i32> {
+        self.stdin = None;
+        let ended = poll::until(PATIENCE, || self.child.try_wait().expect("it is ours"));
+        ended.expect("the sidecar ends after its input").code()
+    }
+}
+
+impl Drop for Sidecar {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,228 @@
+//! The right pane, and only that.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::time::Duration;
+
+use e2e::stage::{AGENT, PATIENCE, Stage, shows, sidecar, skipped, told, until};
+use herdr_proto::{AgentStatus, PaneId, PaneInfo, PaneList};
+use reporter::{DiagnosticKind, Outcome, Prompt, Reporter};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde_json::json;
+
+e2e::bodies! {
+    shared:
+        b31_the_right_pane_shows_when_its_neighbours_close,
+        b34_a_process_that_is_not_in_the_pane_claims_nothing,
+        b36_a_foreign_session_stops_the_state_and_nothing_else,
+        b37_a_foreign_session_that_begins_later_does_so_too,
+        b38_a_known_agent_that_comes_and_goes_changes_nothing,
+        b40_a_session_that_is_not_shown_is_no_failure;
+    own:
+        b32_a_moved_pane_is_found_after_a_handoff;
+}
+
+fn split(stage: &Stage) -> String {
+    let params = json!({ "target_pane_id": stage.pane(), "direction": "right", "focus": false });
+    let made = stage.call("pane.split", &params);
+    let id = made["pane"]["pane_id"].as_str();
+    id.unwrap_or_else(|| panic!("no pane in {made}")).to_owned()
+}
+
+fn panes(stage: &Stage) -> Vec<PaneInfo> {
+    stage.ask(&PaneList::default()).unwrap().panes
+}
+
+fn b31_the_right_pane_shows_when_its_neighbours_close(stage: &Stage) {
+    let neighbours = [split(stage), split(stage)];
+    let host = stage.reporter();
+    let turn = host.turn();
+    stage.wait_for("working");
+    for neighbour in neighbours {
+        stage.call("pane.close", &json!({ "pane_id": neighbour }));
+        drop(turn.prompt(Prompt::approval("now?")));
+        let ask = turn.prompt(Prompt::approval("which pane?"));
+        stage.wait_for("blocked");
+        drop(ask);
+        stage.wait_for("working");
+    }
+    let newcomer = split(stage);
+    drop(turn);
+    stage.wait_for("idle");
+    let theirs = panes(stage).into_iter().find(|pane| pane.pane_id.as_str() == newcomer);
+    assert_eq!(theirs.map(|pane| pane.agent), Some(None));
+}
+
+/// Where a shell can be seen, this test is proven not to run under it.
+fn b34_a_process_that_is_not_in_the_pane_claims_nothing(stage: &Stage) {
+    if !stage.has_shell() {
+        return skipped("b34", "no process is behind the pane");
+    }
+    let host = stage.builder(AGENT, |config| config.any_pane = false).start();
+    host.title("not here");
+    let _turn = host.turn();
+    let told = host.diagnostics().recv_timeout(PATIENCE).map(|diagnostic| diagnostic.kind);
+    assert_eq!(told, Some(DiagnosticKind::ForeignPane));
+    let shown = until(Duration::from_secs(1), || stage.seen().agent);
+    assert_eq!(shown, None);
+    assert_eq!(stage.seen().title, None);
+}
+
+fn own_session(stage: &Stage) {
+    let session = json!({
+        "pane_id": stage.pane(), "source": "herdr:claude", "agent": "claude",
+        "agent_session_id": "5f0c1c1e-0000-4000-8000-000000000001",
+    });
+    stage.call("pane.report_agent_session", &session);
+    let owner = stage.seen().agent_session.map(|session| session.source);
+    assert_eq!(owner.as_deref(), Some("herdr:claude"));
+}
+
+/// The state is given up with one word, title and tokens go on.
+fn degrades(stage: &Stage, host: &Reporter) {
+    let diagnostics = host.diagnostics();
+    let told = diagnostics.recv_timeout(PATIENCE).expect("it says so");
+    assert_eq!(told.kind, DiagnosticKind::Ignored);
+    assert!(told.detail.contains("herdr:claude"), "{}", told.detail);
+    host.title("still here").token("branch", Some("main".into()));
+    // The title's guards hide it as long as the pane is not ours.
+    stage.wait(|pane| pane.tokens.get("branch").map(String::as_str) == Some("main"));
+    let before = stage.requests();
+    let turn = host.turn();
+    for _ in 0..10 {
+        drop(turn.prompt(Prompt::approval("again?")));
+        stage.flushed(host);
+    }
+    drop(turn);
+    stage.flushed(host);
+    assert_eq!(diagnostics.try_recv(), None, "it is told once");
+    if let (Some(before), Some(after)) = (before, stage.requests()) {
+        let new = &after[before.len()..];
+        assert!(new.iter().all(|line| line["method"] != "pane.report_agent"), "{new:?}");
+    }
+    if let Some(requests) = stage.requests() {
+        let ours = requests.iter().filter(|line| line["method"] == "pane.report_agent_session");
+        assert_eq!(ours.count(), 1, "only the other one reports sessions");
+    }
+}
+
+fn b36_a_foreign_session_stops_the_state_and_nothing_else(stage: &Stage) {
+    own_session(stage);
+    let host = stage.reporter();
+    let turn = host.turn();
+    degrades(stage, &host);
+    drop(turn);
+    host.close(PATIENCE);
+    stage.wait(|pane| pane.tokens.is_empty());
+    assert!(stage.seen().agent_session.is_some(), "the session is not ours to end");
+}
+
+fn b37_a_foreign_session_that_begins_later_does_so_too(stage: &Stage) {
+    let host = stage.reporter();
+    let turn = host.turn();
+    stage.wait_for("working");
+    stage.flushed(&host);
+    own_session(stage);
+    let ask = turn.prompt(Prompt::approval("Run it?"));
+    degrades(stage, &host);
+    drop((ask, turn));
+}
+
+/// Plays the process of an agent that Herdr knows, if that is possible here.
+fn with_known_agent(stage: &Stage, meanwhile: impl FnOnce()) -> bool {
+    let Some(fake) = stage.as_fake() else { return false };
+    let pane = stage.pane().as_str();
+    let now = fake.now();
+    assert!(fake.with_model(|model| model.agent_appears(now, pane, "claude", "idle")));
+    meanwhile();
+    let now = fake.now();
+    assert!(fake.with_model(|model| model.agent_exits(now, pane)));
+    true
+}
+
+fn b38_a_known_agent_that_comes_and_goes_changes_nothing(stage: &Stage) {
+    let host = stage.reporter();
+    let turn = host.turn();
+    host.title("own label");
+    stage.wait_for("working");
+    stage.flushed(&host);
+    let ours =
+        |pane: &PaneInfo| shows(pane, "working") && pane.title.as_deref() == Some("own label");
+    let back = |moment: &str| {
+        let pane = until(Duration::from_secs(6), || Some(stage.seen()).filter(ours));
+        assert!(pane.is_some(), "{moment}: {:?}", stage.seen());
+    };
+    if !with_known_agent(stage, || back("while it runs")) {
+        skipped("b38", "no known agent can be played here");
+    }
+    back("after it ended");
+    let ask = turn.prompt(Prompt::approval("Run it?"));
+    stage.wait_for("blocked");
+    drop((ask, turn));
+    stage.wait_for("idle");
+}
+
+fn b40_a_session_that_is_not_shown_is_no_failure(stage: &Stage) {
+    let host = stage.reporter_with(|config| config.session_token = true);
+    let receipts = host.receipts();
+    let id = format!("\u{1b}[1m0b7c1f\u{7}-{}", "x".repeat(100));
+    host.session(&id);
+    let turn = host.turn();
+    let pane = stage.flushed(&host);
+    let token = &pane.tokens["session"];
+    assert!(token.starts_with("0b7c1f") && token.chars().count() == 80, "{token:?}");
+    assert!(!token.chars().any(char::is_control), "{token:?}");
+    assert_eq!(pane.agent_session, None);
+    assert!(shows(&pane, "working"));
+    drop(turn);
+    stage.flushed(&host);
+    assert_eq!(told(&host), []);
+    host.close(PATIENCE);
+    let bad: Vec<_> = std::iter::from_fn(|| receipts.recv())
+        .filter(|receipt| matches!(receipt.outcome, Outcome::Ignored | Outcome::Failed))
+        .collect();
+    assert!(bad.is_empty(), "{bad:?}");
+}
+
+/// A sidecar that runs in the pane, as a program that was typed there.
+fn sidecar_in_the_pane(stage: &Stage) -> File {
+    let pipe = stage.folder().join("events");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    // Open for both, so that neither end waits for the other.
+    let events = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+    let line = format!("{} run --agent {AGENT} <{}\n", sidecar().display(), pipe.display());
+    stage.call("pane.send_text", &json!({ "pane_id": stage.pane(), "text": line }));
+    events
+}
+
+fn b32_a_moved_pane_is_found_after_a_handoff(stage: &Stage) {
+    if !stage.has_shell() {
+        return skipped("b32", "no process is behind the pane");
+    }
+    let mut events = sidecar_in_the_pane(stage);
+    events.write_all(b"{\"event\":\"agent_started\"}\n").unwrap();
+    events.write_all(b"{\"event\":\"title_changed\",\"title\":\"on the move\"}\n").unwrap();
+    stage.wait(|pane| shows(pane, "working") && pane.title.is_some());
+    let destination = json!({ "type": "new_workspace", "label": "moved" });
+    let moving = json!({ "pane_id": stage.pane(), "destination": destination, "focus": false });
+    let moved = stage.call("pane.move", &moving);
+    let id = moved["move_result"]["pane"]["pane_id"].as_str().expect("the moved pane");
+    let id = PaneId::parse(id).unwrap();
+    assert_ne!(id, *stage.pane());
+    events
+        .write_all(b"{\"event\":\"prompt_opened\",\"prompt_id\":\"p\",\"kind\":\"approval\"}\n")
+        .unwrap();
+    stage.wait_for("blocked");
+    if !stage.hand_off() {
+        return skipped("b32", "this server hands nothing over");
+    }
+    let find = || panes(stage).into_iter().find(|pane| pane.pane_id == id);
+    let found = until(Duration::from_secs(3), || {
+        find().filter(|pane| shows(pane, "blocked") && pane.title.as_deref() == Some("on the move"))
+    });
+    assert!(found.is_some(), "{:?}", find());
+    let others = panes(stage).into_iter().filter(|pane| pane.pane_id != id);
+    for other in others {
+        assert_eq!((other.agent, other.agent_status), (None, AgentStatus::UNKNOWN));
+    }
+}

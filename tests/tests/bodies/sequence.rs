@@ -1,0 +1,183 @@
+//! Sequence numbers: a report must not be muted by what was sent before it.
+
+use std::time::Duration;
+
+use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, told};
+use fake_herdr::Fault;
+use herdr_proto::StateKey;
+use reporter::{DiagnosticKind, Ended, Flushed, Prompt, Reporter};
+use serde_json::{Value, json};
+
+use super::micros;
+
+e2e::bodies! {
+    shared:
+        b01_a_restarted_host_shows_again,
+        b01_a_killed_host_shows_again,
+        b03_a_clock_that_was_stepped_back_is_climbed_over,
+        b03_a_mark_that_nothing_gets_above_is_told_once,
+        b03_a_fresh_source_gets_past_a_mark_that_nothing_gets_above,
+        b04_nanoseconds_under_the_same_source_are_climbed_over;
+    own:
+        b06_every_report_has_a_larger_number_than_the_one_before,
+        b07_reports_never_overtake_each_other;
+}
+
+fn run_once(stage: &Stage) {
+    let host = stage.reporter();
+    let turn = host.turn();
+    stage.wait_for("working");
+    drop(turn);
+    assert_eq!(host.close(PATIENCE), Ended::Released);
+    assert_eq!(stage.seen().agent, None);
+}
+
+fn b01_a_restarted_host_shows_again(stage: &Stage) {
+    for _ in 0..20 {
+        run_once(stage);
+    }
+}
+
+fn b01_a_killed_host_shows_again(stage: &Stage) {
+    for _ in 0..2 {
+        let mut host = stage.sidecar(&[]);
+        host.tell(r#"{"event":"agent_started"}"#);
+        host.tell(r#"{"event":"title_changed","title":"first run"}"#);
+        stage.wait(|pane| pane.title.as_deref() == Some("first run"));
+        host.kill();
+        // Nobody releases, so the row of the dead one may still be there.
+        let mut host = stage.sidecar(&[]);
+        host.tell(r#"{"event":"prompt_opened","prompt_id":"p","kind":"approval","label":"ok?"}"#);
+        stage.wait_for("blocked");
+        assert_eq!(host.finish(), Some(0));
+        stage.wait(|pane| pane.agent.is_none() && pane.state_labels.is_empty());
+    }
+}
+
+fn shows_in_spite_of_a_mark(stage: &Stage, mark: u64) {
+    stage.report_as(SOURCE, AGENT, "idle", Some(mark));
+    let host = stage.reporter();
+    let turn = host.turn();
+    stage.wait_for("working");
+    let ask = turn.prompt(Prompt::approval("Run it?"));
+    stage.wait_for("blocked");
+    drop((ask, turn));
+    stage.wait_for("idle");
+    assert_eq!(told(&host), []);
+    host.close(PATIENCE);
+    stage.wait_for_nothing();
+}
+
+fn b03_a_clock_that_was_stepped_back_is_climbed_over(stage: &Stage) {
+    shows_in_spite_of_a_mark(stage, micros() + 3_600_000_000);
+}
+
+fn b04_nanoseconds_under_the_same_source_are_climbed_over(stage: &Stage) {
+    shows_in_spite_of_a_mark(stage, micros() * 1_000);
+}
+
+fn b03_a_mark_that_nothing_gets_above_is_told_once(stage: &Stage) {
+    stage.report_as(SOURCE, AGENT, "idle", Some(u64::MAX));
+    let host = stage.reporter();
+    let diagnostics = host.diagnostics();
+    let turn = host.turn();
+    let told = diagnostics.recv_timeout(PATIENCE).expect("a mute reporter says so");
+    assert_eq!(told.kind, DiagnosticKind::Ignored);
+    assert_eq!(host.flush(PATIENCE), Flushed::Delivered);
+    let before = stage.requests();
+    for _ in 0..20 {
+        drop(turn.tool("grep"));
+        drop(turn.prompt(Prompt::approval("again?")));
+        assert_eq!(host.flush(PATIENCE), Flushed::Delivered);
+    }
+    assert_eq!(diagnostics.try_recv(), None, "it is told once");
+    if let (Some(before), Some(after)) = (before, stage.requests()) {
+        let reports =
+            |log: &[Value]| log.iter().filter(|line| line["method"] == "pane.report_agent").count();
+        assert_eq!(reports(&after), reports(&before), "no number gets through, so none is tried");
+    }
+}
+
+fn b03_a_fresh_source_gets_past_a_mark_that_nothing_gets_above(stage: &Stage) {
+    stage.report_as(SOURCE, AGENT, "idle", Some(u64::MAX));
+    let host = stage.reporter_with(|config| config.fresh_source = true);
+    let turn = host.turn();
+    stage.wait_for("working");
+    drop(turn);
+    stage.wait_for("idle");
+    host.close(PATIENCE);
+    stage.wait(|pane| pane.agent.is_none());
+}
+
+/// Everything that the library can report, once each.
+fn drive(stage: &Stage, host: &Reporter) {
+    host.session("one").title("A title").model("m-1", Some(200_000)).usage(34_000);
+    host.label(StateKey::Working, Some("busy".into())).token("branch", Some("main".into()));
+    let turn = host.turn();
+    stage.flushed(host);
+    let tool = turn.tool("grep");
+    stage.flushed(host);
+    drop(tool);
+    let ask = turn.prompt(Prompt::question("Which one?"));
+    stage.flushed(host);
+    drop(ask);
+    stage.flushed(host);
+    host.title("").token("branch", None).session("two");
+    stage.flushed(host);
+    drop(turn);
+    stage.flushed(host);
+    host.release();
+    stage.flushed(host);
+    stage.wait_for_nothing();
+    host.state(herdr_proto::ReportState::Blocked);
+    stage.flushed(host);
+    stage.wait_for("blocked");
+}
+
+fn b06_every_report_has_a_larger_number_than_the_one_before(stage: &Stage) {
+    let host = stage.reporter();
+    drive(stage, &host);
+    assert_eq!(host.close(PATIENCE), Ended::Released);
+    stage.wait_for_nothing();
+    let Some(requests) = stage.requests() else { return };
+    let writes = ["pane.report_agent", "pane.report_metadata", "pane.release_agent"];
+    let reports = requests.iter().filter(|line| writes.iter().any(|m| line["method"] == **m));
+    let numbers: Vec<u64> = reports
+        .map(|line| line["params"]["seq"].as_u64().unwrap_or_else(|| panic!("no seq: {line}")))
+        .collect();
+    assert!(numbers.len() > 10, "{numbers:?}");
+    assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+    let units = 1_000_000_000_000_000..1 << 53;
+    assert!(numbers.iter().all(|number| units.contains(number)), "{numbers:?}");
+}
+
+fn b07_reports_never_overtake_each_other(stage: &Stage) {
+    if let Some(fake) = stage.as_fake() {
+        fake.fault_times(Fault::AnswersLate(Duration::from_millis(300)), 2);
+    }
+    let host = stage.reporter_with(|config| config.settle = Duration::ZERO);
+    drop(host.turn());
+    host.session("one");
+    let turn = host.turn();
+    drop(turn);
+    host.title("the end");
+    let pane = stage.flushed(&host);
+    assert!(pane.agent_status.same_as(&"idle".into()), "{pane:?}");
+    assert_eq!(pane.title.as_deref(), Some("the end"));
+    if let Some(requests) = stage.requests() {
+        let last = requests.iter().rfind(|line| line["method"] == "pane.report_agent").unwrap();
+        assert_eq!(last["params"]["state"], json!("idle"));
+        // One connection for each request, each closed before the next one: the
+        // server's order of accepting is the order of the numbers.
+        let log = stage.as_fake().unwrap().log();
+        let mut numbers: Vec<(u64, u64)> = Vec::new();
+        for exchange in &log {
+            let line: Value = serde_json::from_str(&exchange.request).unwrap();
+            if let Some(seq) = line["params"]["seq"].as_u64() {
+                numbers.push((exchange.connection, seq));
+            }
+        }
+        assert!(numbers.is_sorted(), "{numbers:?}");
+        assert!(numbers.is_sorted_by_key(|(_, seq)| *seq), "{numbers:?}");
+    }
+}

@@ -1,0 +1,207 @@
+//! Servers that are busy, go away, come back, or are of another age.
+
+use std::time::{Duration, Instant};
+
+use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, pace, shows, skipped, told};
+use fake_herdr::{FakeHerdr, Fault};
+use herdr_proto::{AgentLabel, PaneInfo, ReportAgent, ReportState, Seq, SourceId, StateKey};
+use reporter::{DiagnosticKind, Ended, Flushed, Reporter};
+
+e2e::bodies! {
+    shared:
+        b57_a_report_never_waits_for_the_servers_next_look,
+        b71_a_flood_of_titles_is_a_trickle;
+    own:
+        b63_a_server_that_comes_back_shows_everything_again,
+        b75_a_handoff_loses_nothing,
+        b75_handoffs_in_a_row_lose_nothing,
+        b76_a_host_outlives_its_server,
+        b76_a_sidecar_outlives_its_server;
+}
+
+/// What was promised for a server that is back.
+const BACK_WITHIN: Duration = Duration::from_secs(3);
+
+fn b57_a_report_never_waits_for_the_servers_next_look(stage: &Stage) {
+    let agent = AgentLabel::parse(AGENT).unwrap();
+    let source = SourceId::parse(SOURCE).unwrap();
+    let mut took: Vec<Duration> = (0..200)
+        .map(|number| {
+            let shown = if number % 2 == 0 { ReportState::Working } else { ReportState::Blocked };
+            let mut report =
+                ReportAgent::new(stage.pane().clone(), source.clone(), agent.clone(), shown);
+            report.seq = Some(Seq::new(super::micros()));
+            let start = Instant::now();
+            stage.ask(&report).unwrap();
+            start.elapsed()
+        })
+        .collect();
+    stage.wait_for("blocked");
+    took.sort();
+    // A line that comes late costs 100 ms. A busy machine may lose some races.
+    assert!(took[100] < Duration::from_millis(50), "the median is {:?}", took[100]);
+    assert!(took[180] < Duration::from_millis(150), "nine of ten took {:?}", took[180]);
+}
+
+fn b71_a_flood_of_titles_is_a_trickle(stage: &Stage) {
+    let host = stage.reporter();
+    let _turn = host.turn();
+    stage.wait_for("working");
+    stage.flushed(&host);
+    let before = host.counters();
+    let start = Instant::now();
+    pace(1000, Duration::from_secs(1), |number| {
+        host.title(format!("title {number}"));
+    });
+    let pane = stage.flushed(&host);
+    let took = start.elapsed();
+    assert_eq!(pane.title.as_deref(), Some("title 999"));
+    let sent = host.counters().delivered - before.delivered;
+    // One each 100 ms, the first at once, the last one always.
+    let most = took.as_millis() / 100 + 2;
+    assert!(u128::from(sent) <= most, "{sent} in {took:?}");
+    let counters = host.counters();
+    assert_eq!(counters.offered, counters.delivered + counters.superseded, "{counters:?}");
+    let before = stage.requests();
+    for _ in 0..1000 {
+        host.title("title 999");
+    }
+    stage.flushed(&host);
+    if let (Some(before), Some(after)) = (before, stage.requests()) {
+        let new = &after[before.len()..];
+        assert!(new.iter().all(|line| line["method"] != "pane.report_metadata"), "{new:?}");
+    }
+}
+
+/// Shows something of every part.
+fn show_everything(stage: &Stage, host: &Reporter) {
+    host.title("survives").label(StateKey::Working, Some("busy".into()));
+    host.token("branch", Some("main".into()));
+    stage.flushed(host);
+    assert!(everything(&stage.seen()));
+}
+
+fn everything(pane: &PaneInfo) -> bool {
+    shows(pane, "working")
+        && pane.title.as_deref() == Some("survives")
+        && pane.state_labels.get("working").map(String::as_str) == Some("busy")
+        && pane.tokens.get("branch").map(String::as_str) == Some("main")
+}
+
+/// The numbers of the reports so far rise, also over a change of server.
+fn numbers_rise(stage: &Stage) {
+    let Some(requests) = stage.requests() else { return };
+    let numbers: Vec<u64> =
+        requests.iter().filter_map(|line| line["params"]["seq"].as_u64()).collect();
+    assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+}
+
+fn b63_a_server_that_comes_back_shows_everything_again(stage: &Stage) {
+    let host = stage.reporter();
+    let _turn = host.turn();
+    show_everything(stage, &host);
+    stage.restart();
+    stage.restore();
+    stage.wait_within(BACK_WITHIN, everything);
+    numbers_rise(stage);
+    assert_eq!(host.close(PATIENCE), Ended::Released);
+    stage.wait_for_nothing();
+}
+
+fn b75_a_handoff_loses_nothing(stage: &Stage) {
+    hand_off(stage, 1);
+}
+
+fn b75_handoffs_in_a_row_lose_nothing(stage: &Stage) {
+    hand_off(stage, 3);
+}
+
+fn hand_off(stage: &Stage, times: usize) {
+    let host = stage.reporter();
+    let turn = host.turn();
+    show_everything(stage, &host);
+    for _ in 0..times {
+        if !stage.hand_off() {
+            return skipped("b75", "this server hands nothing over");
+        }
+        stage.wait_within(BACK_WITHIN, everything);
+    }
+    numbers_rise(stage);
+    drop(turn);
+    stage.wait_for("idle");
+    assert_eq!(host.close(PATIENCE), Ended::Released);
+    stage.wait_for_nothing();
+}
+
+fn b76_a_host_outlives_its_server(stage: &Stage) {
+    let host = stage.reporter();
+    let turn = host.turn();
+    show_everything(stage, &host);
+    stage.stop();
+    let start = Instant::now();
+    for number in 0..1000 {
+        host.title(format!("title {number}"));
+    }
+    drop(turn);
+    assert!(start.elapsed() < Duration::from_secs(1), "host calls do not wait");
+    assert_eq!(host.flush(Duration::from_millis(200)), Flushed::TimedOut);
+    let told = told(&host);
+    assert_eq!(told, [DiagnosticKind::ConnectFailed], "it is told once");
+    let start = Instant::now();
+    let ended = host.close(Duration::from_millis(500));
+    assert_eq!(ended, Ended::NotReleased);
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+fn b76_a_sidecar_outlives_its_server(stage: &Stage) {
+    let mut host = stage.sidecar(&[]);
+    host.tell(r#"{"event":"agent_started"}"#);
+    stage.wait_for("working");
+    stage.stop();
+    host.tell(r#"{"event":"title_changed","title":"to nobody"}"#);
+    assert_eq!(host.finish(), Some(0));
+}
+
+/// Only the fake can say odd things of itself.
+#[test]
+fn b77_the_version_of_a_server_decides_nothing() {
+    for protocol in [0, 9, 22, 99] {
+        let herdr = FakeHerdr::builder().protocol(protocol).start().unwrap();
+        assert_works(&format!("protocol {protocol}"), &herdr);
+    }
+    let herdr = FakeHerdr::builder().fault(Fault::Unknown).start().unwrap();
+    assert_works("fields of the future", &herdr);
+}
+
+/// A method that a server does not have turns off what it was for, and nothing
+/// else.
+#[test]
+fn b77_a_refused_method_turns_off_one_thing() {
+    let methods = ["ping", "pane.process_info", "pane.get", "pane.list", "events.subscribe"];
+    let codes = ["invalid_request", "not_implemented", "unsupported", "unknown_method"];
+    for method in methods {
+        for code in codes {
+            let fault = Fault::Refuses { method: method.to_owned(), code: code.to_owned() };
+            let herdr = FakeHerdr::builder().fault(fault).start().unwrap();
+            assert_works(&format!("{method} refused with {code}"), &herdr);
+        }
+    }
+}
+
+fn assert_works(what: &str, herdr: &FakeHerdr) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = reporter::Config::default();
+    config.runtime_folder = Some(folder.path().join("leases"));
+    let variables = herdr.env();
+    let lookup = |name: &str| {
+        variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.into())
+    };
+    let host = Reporter::builder(AGENT).config(config).environment(lookup).start();
+    host.title("works");
+    let _turn = host.turn();
+    let seen = herdr.wait_until(PATIENCE, |pane| {
+        pane.agent_status == "working" && pane.title.as_deref() == Some("works")
+    });
+    seen.unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!(host.flush(PATIENCE), Flushed::Delivered, "{what}");
+}

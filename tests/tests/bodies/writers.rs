@@ -1,0 +1,67 @@
+//! Others who write to the same pane.
+
+use std::time::Duration;
+
+use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, shows, told, until};
+use herdr_proto::AgentStatus;
+use reporter::{DiagnosticKind, Prompt};
+use serde_json::json;
+
+e2e::bodies! {
+    shared:
+        a_lost_row_is_back_within_five_seconds,
+        a_writer_that_keeps_coming_back_is_left_alone;
+}
+
+fn a_lost_row_is_back_within_five_seconds(stage: &Stage) {
+    let host = stage.reporter();
+    let _turn = host.turn();
+    host.title("mine");
+    stage.wait_for("working");
+    stage.flushed(&host);
+    let clear = json!({ "pane_id": stage.pane(), "seq": super::micros() });
+    stage.call("pane.clear_agent_authority", &clear);
+    assert_eq!(stage.seen().agent, None, "it is lost");
+    stage.wait_within(Duration::from_secs(6), |pane| {
+        shows(pane, "working") && pane.title.as_deref() == Some("mine")
+    });
+    assert_eq!(told(&host), [], "one repair is no news");
+
+    // By our own name: a second host without a lease, say.
+    let release = json!({
+        "pane_id": stage.pane(), "source": SOURCE, "agent": AGENT, "seq": super::micros() + 60_000_000,
+    });
+    stage.call("pane.release_agent", &release);
+    assert_eq!(stage.seen().agent, None, "it is lost again");
+    stage.wait_within(Duration::from_secs(6), |pane| shows(pane, "working"));
+}
+
+fn a_writer_that_keeps_coming_back_is_left_alone(stage: &Stage) {
+    let host = stage.reporter();
+    let diagnostics = host.diagnostics();
+    let turn = host.turn();
+    stage.wait_for("working");
+    stage.flushed(&host);
+    // It takes the pane whenever we have it, until we say that we let go.
+    let yielded = until(PATIENCE + PATIENCE, || {
+        if shows(&stage.seen(), "working") {
+            stage.report_as("custom:other", "other", "idle", None);
+        }
+        diagnostics.try_recv()
+    });
+    assert_eq!(yielded.map(|diagnostic| diagnostic.kind), Some(DiagnosticKind::Ignored));
+    let theirs = || stage.seen().agent.as_deref() == Some("other");
+    let back = until(Duration::from_secs(5), || (!theirs()).then_some(()));
+    assert_eq!(back, None, "the row stays theirs");
+    let ask = turn.prompt(Prompt::approval("Run it?"));
+    stage.wait_for("blocked");
+    drop(ask);
+    stage.wait_for("working");
+    // With the look that follows an own change, or it would take the row back.
+    stage.flushed(&host);
+    stage.report_as("custom:other", "other", "working", None);
+    host.close(PATIENCE);
+    let pane = stage.seen();
+    assert_eq!(pane.agent.as_deref(), Some("other"), "and is not released with ours");
+    assert_eq!(pane.agent_status, AgentStatus::WORKING);
+}

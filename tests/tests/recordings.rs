@@ -1,0 +1,84 @@
+//! Every recording on a socket: what was recorded of Herdr 0.8.2 happens again
+//! on the program that `HERDR_BIN` names, and on the fake behind its socket.
+//!
+//! Without a program only what is quick is played; the model plays all of it in
+//! virtual time ([`e2e::replay`]). A time to live of some 100 ms with a wait
+//! beside it is left to the model too: a server that looks every 100 ms leaves
+//! no room for a busy machine.
+#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
+
+use e2e::replay::{self, Summary};
+use e2e::stage::{Share, Stage, skipped};
+use serde_json::json;
+
+/// The server that the recordings were made on.
+const RECORDED: &str = "0.8.2";
+
+/// Servers at once. A recording waits more than it works, and a player moves
+/// the focus, so two on one server would disturb each other.
+const PLAYERS: usize = 12;
+
+fn fixtures(folders: &[&str]) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocol-fixtures");
+    let folders: Vec<_> = folders.iter().map(|folder| root.join(folder)).collect();
+    let mut files = replay::find(&folders).unwrap();
+    files.retain(|file| {
+        let text = fs::read_to_string(file).unwrap();
+        !(text.contains("\"ttl_ms\"") && text.contains("\"wait_ms\""))
+    });
+    files
+}
+
+/// Plays files on servers of their own, several at once.
+fn play(files: Vec<PathBuf>, server: impl Fn() -> Stage + Sync) -> Summary {
+    let all = files.len();
+    let files = Mutex::new(files);
+    let played = Mutex::new(Summary::default());
+    thread::scope(|scope| {
+        for _ in 0..PLAYERS {
+            scope.spawn(|| {
+                let stage = server();
+                loop {
+                    let Some(file) = files.lock().unwrap().pop() else { break };
+                    let part = replay::on_socket(&[file], stage.socket()).unwrap();
+                    played.lock().unwrap().add(part);
+                }
+            });
+        }
+    });
+    let played = played.into_inner().unwrap();
+    assert_eq!(played.traces, all, "every file was played");
+    played
+}
+
+fn assert_as_recorded(summary: &Summary) {
+    let mismatches: Vec<_> = summary.mismatches.iter().map(ToString::to_string).collect();
+    assert!(mismatches.is_empty(), "{summary}:\n{}", mismatches.join("\n"));
+}
+
+#[test]
+fn made_up_traces_on_the_fakes_socket() {
+    let files = fixtures(&["traces/scenarios"]);
+    assert_as_recorded(&play(files, || Stage::fake(Share::Own)));
+}
+
+#[test]
+fn everything_on_the_live_server() {
+    const NAME: &str = "everything_on_the_live_server";
+    let Some(stage) = Stage::live(Share::Own, NAME) else { return };
+    let version = stage.call("ping", &json!({}))["version"].as_str().map(str::to_owned);
+    if version.as_deref() != Some(RECORDED) {
+        return skipped(NAME, "the recordings are of another version than this server");
+    }
+    drop(stage);
+    let mut files = fixtures(&["traces", "flows"]);
+    // Taken from the end: the flows first, which wait most.
+    files.sort_by_key(|file| file.parent().is_some_and(|folder| folder.ends_with("flows")));
+    let live = || Stage::live(Share::Own, NAME).expect("a program is named");
+    assert_as_recorded(&play(files, live));
+}
