@@ -2,8 +2,8 @@
 //! `agent.start` gives do not exist here.
 
 use super::Model;
-use super::decode::{AgentPrompt, AgentRead, AgentTarget};
 use super::failure::Failure;
+use super::params::{AgentPrompt, AgentRead, AgentTarget};
 use super::state::Status;
 use super::view::Outcome;
 

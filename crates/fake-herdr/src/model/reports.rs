@@ -7,11 +7,11 @@ use herdr_proto::limits;
 use serde_json::Value;
 
 use super::Model;
-use super::decode::{
-    Clear, Release, ReportAgent, ReportMetadata, ReportSession, WorkspaceMetadata,
-};
 use super::failure::Failure;
 use super::metadata::MetadataReport;
+use super::params::{
+    Clear, Release, ReportAgent, ReportMetadata, ReportSession, WorkspaceMetadata,
+};
 use super::release::Released;
 use super::report::StateReport;
 use super::session::SessionReport;

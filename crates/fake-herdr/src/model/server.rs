@@ -1,8 +1,8 @@
 //! `ping`, the snapshot, and the server's own affairs.
 
 use super::Model;
-use super::decode::Notify;
 use super::failure::Failure;
+use super::params::Notify;
 use super::text;
 use super::topology::Place;
 use super::view::{Outcome, SnapshotView};

@@ -7,8 +7,9 @@
 use std::time::Duration;
 
 use super::Model;
-use super::decode::{Call, ReportSession};
+use super::decode::Call;
 use super::failure::Failure;
+use super::params::ReportSession;
 use super::sources::{SessionKind, SessionRef};
 use super::terminal::Session;
 use super::text;

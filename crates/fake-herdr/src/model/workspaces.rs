@@ -1,10 +1,10 @@
 //! The `workspace.*` and `tab.*` methods, and their objects.
 
 use super::Model;
-use super::decode::{InWorkspace, TabCreate, TabTarget, WorkspaceCreate, WorkspaceTarget};
 use super::events::Event;
 use super::failure::Failure;
 use super::layout::Layout;
+use super::params::{InWorkspace, TabCreate, TabTarget, WorkspaceCreate, WorkspaceTarget};
 use super::topology::Place;
 use super::view::{LayoutPane, LayoutView, Outcome, TabView, WorkspaceView};
 
