@@ -1,9 +1,15 @@
 //! The command line: which commands there are. What each does is in its file.
 
+use std::ffi::OsString;
+
 use clap::{Parser, Subcommand};
 
+#[cfg(unix)]
+use crate::commands::{attach, emit, exec};
 use crate::commands::{completions, config, demo, man, run};
 use crate::exit::Exit;
+#[cfg(unix)]
+use crate::guard;
 
 /// Shows the truth about an agent in its Herdr pane
 ///
@@ -33,6 +39,27 @@ Try `herdr-socket-report demo` first.";
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<run::Args>),
+    #[cfg(unix)]
+    Exec(Box<exec::Args>),
+    #[cfg(unix)]
+    Attach(Box<attach::Args>),
+    #[cfg(unix)]
+    Emit(Box<emit::Emit>),
+    #[cfg(unix)]
+    State(Box<emit::State>),
+    #[cfg(unix)]
+    Title(Box<emit::Title>),
+    #[cfg(unix)]
+    Tokens(Box<emit::Tokens>),
+    #[cfg(unix)]
+    Labels(Box<emit::Labels>),
+    #[cfg(unix)]
+    Session(Box<emit::Session>),
+    #[cfg(unix)]
+    Release(Box<emit::Release>),
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Guard(Box<guard::Args>),
     Demo(Box<demo::Args>),
     #[command(subcommand)]
     Config(config::Command),
@@ -45,6 +72,26 @@ impl Cli {
     pub(crate) fn run(self) -> Exit {
         match self.command {
             Command::Run(args) => run::run(*args),
+            #[cfg(unix)]
+            Command::Exec(args) => exec::run(*args),
+            #[cfg(unix)]
+            Command::Attach(args) => attach::run(*args),
+            #[cfg(unix)]
+            Command::Emit(args) => args.run(),
+            #[cfg(unix)]
+            Command::State(args) => args.run(),
+            #[cfg(unix)]
+            Command::Title(args) => args.run(),
+            #[cfg(unix)]
+            Command::Tokens(args) => args.run(),
+            #[cfg(unix)]
+            Command::Labels(args) => args.run(),
+            #[cfg(unix)]
+            Command::Session(args) => args.run(),
+            #[cfg(unix)]
+            Command::Release(args) => args.run(),
+            #[cfg(unix)]
+            Command::Guard(args) => guard::keep(*args),
             Command::Demo(args) => demo::run(&args),
             Command::Config(command) => config::run(command),
             Command::Completions(args) => completions::run(&args),
@@ -52,6 +99,25 @@ impl Cli {
         }
     }
 }
+
+/// Says what is wrong with a command line, or the help that was asked for.
+///
+/// The commands of hooks must not fail the hook that calls them: some hosts
+/// take an exit code of 2 for a verdict.
+pub(crate) fn refuse(error: &clap::Error) -> Exit {
+    // A stderr that is gone is no reason to say it louder.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return Exit::Fine;
+    }
+    let mut words = std::env::args_os().skip(1);
+    let of_hooks = words.next().is_some_and(|word| HOOKS.iter().any(|hook| word == *hook));
+    let told = |word: OsString| word == "--strict" || word == "--confirm";
+    if of_hooks && !words.any(told) { Exit::Fine } else { Exit::Usage }
+}
+
+/// The commands that hooks call.
+const HOOKS: [&str; 7] = ["emit", "state", "title", "tokens", "labels", "session", "release"];
 
 #[cfg(test)]
 mod tests {

@@ -13,6 +13,12 @@ pub(crate) enum Exit {
     Unreachable,
     /// The server refused; only with `--strict`.
     Refused,
+    /// Delivered, and the pane shows something else; only with `--confirm`.
+    NotApplied,
+    /// The command is there and cannot be run; as shells say it.
+    NotExecutable,
+    /// There is no such command; as shells say it.
+    NotFound,
 }
 
 impl From<Exit> for ExitCode {
@@ -22,6 +28,9 @@ impl From<Exit> for ExitCode {
             Exit::Usage => 2,
             Exit::Unreachable => 3,
             Exit::Refused => 4,
+            Exit::NotApplied => 5,
+            Exit::NotExecutable => 126,
+            Exit::NotFound => 127,
         })
     }
 }

@@ -10,18 +10,29 @@
 
 mod cli;
 mod commands;
+#[cfg(unix)]
+mod control;
+#[cfg(unix)]
+mod direct;
 mod exit;
+#[cfg(unix)]
+mod guard;
 mod input;
 mod log;
 mod output;
 mod place;
 mod settings;
 mod text;
+#[cfg(unix)]
+mod words;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::Parser as _;
 
 fn main() -> ExitCode {
-    cli::Cli::parse().run().into()
+    match cli::Cli::try_parse() {
+        Ok(cli) => cli.run().into(),
+        Err(error) => cli::refuse(&error).into(),
+    }
 }

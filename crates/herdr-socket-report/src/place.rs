@@ -34,6 +34,11 @@ pub(crate) enum Place {
 }
 
 impl PaneFlags {
+    /// Whether one of them was given.
+    pub(crate) fn any(&self) -> bool {
+        self.socket.is_some() || self.pane.is_some()
+    }
+
     /// Finds the pane. `lookup` gives the environment.
     ///
     /// # Errors

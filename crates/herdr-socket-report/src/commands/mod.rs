@@ -1,8 +1,14 @@
 //! The commands, one file each.
 
+#[cfg(unix)]
+pub(crate) mod attach;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
+#[cfg(unix)]
+pub(crate) mod emit;
+#[cfg(unix)]
+pub(crate) mod exec;
 pub(crate) mod man;
 pub(crate) mod run;
 
@@ -13,10 +19,27 @@ use crate::settings::{Loaded, Sources, load};
 
 /// Reads the settings; what is wrong with them goes to stderr.
 fn settings(flags: SettingFlags) -> Result<Loaded, Exit> {
-    load(Sources::of_process(flags)).map_err(|problems| {
+    settings_of(flags, None)
+}
+
+/// The same, with a name for an agent that nobody names.
+pub(crate) fn settings_of(flags: SettingFlags, agent: Option<String>) -> Result<Loaded, Exit> {
+    load(Sources { agent, ..Sources::of_process(flags) }).map_err(|problems| {
         for problem in problems.0 {
             say(&problem);
         }
         Exit::Usage
     })
+}
+
+/// The arguments after the command's name, without the last `words` of them and
+/// a `--` before those: the flags, as they were given.
+#[cfg(unix)]
+fn flags_before(words: usize) -> Vec<std::ffi::OsString> {
+    let mut flags: Vec<_> = std::env::args_os().skip(2).collect();
+    flags.truncate(flags.len().saturating_sub(words));
+    if flags.last().is_some_and(|last| last == "--") {
+        flags.pop();
+    }
+    flags
 }

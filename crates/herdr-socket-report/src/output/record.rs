@@ -1,4 +1,5 @@
-//! Output lines: what `--receipts` and `flush` write to stdout.
+//! Output lines: what `--receipts` and `flush` write to stdout, and what a
+//! control client gets.
 
 use serde::Serialize;
 
@@ -42,6 +43,17 @@ pub(crate) enum Record<'a> {
 }
 
 impl Record<'_> {
+    /// What became of a report.
+    pub(crate) fn of_receipt(receipt: &reporter::Receipt) -> Self {
+        Self::Receipt {
+            receipt: receipt.outcome.as_str(),
+            of: receipt.of.as_str(),
+            seq: receipt.seq.map(herdr_proto::Seq::get),
+            reason: receipt.reason.as_ref().map(reporter::Reason::as_str),
+            remedy: receipt.reason.as_ref().map(reporter::Reason::remedy),
+        }
+    }
+
     /// The line, without its newline.
     pub(crate) fn line(&self) -> String {
         // Texts and numbers alone: this cannot fail.

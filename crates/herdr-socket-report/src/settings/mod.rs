@@ -55,6 +55,8 @@ pub(crate) struct Assignment {
 pub(crate) struct Loaded {
     /// The settings.
     pub(crate) settings: Settings,
+    /// Whether somebody gave the agent's name.
+    pub(crate) named: bool,
     /// Each value as it stands in a file, with its origin.
     pub(crate) shown: Vec<Shown>,
     /// Odd, though allowed.
@@ -84,6 +86,10 @@ pub(crate) fn load(sources: Sources) -> Result<Loaded, Problems> {
             merge(&mut merged, Assignment { setting, value, origin: Origin::Default });
         }
     }
+    if let (Some(agent), Some(setting)) = (sources.agent, table::setting("agent")) {
+        let value = Value::Text(agent);
+        merge(&mut merged, Assignment { setting, value, origin: Origin::Default });
+    }
     let mut warnings = Vec::new();
     if let Some(path) = &sources.persons_file {
         for assignment in file::read(path, Whose::Persons, &mut problems) {
@@ -111,7 +117,8 @@ pub(crate) fn load(sources: Sources) -> Result<Loaded, Problems> {
         (assignment.setting.set)(&mut settings, &assignment.value);
     }
     check_source(&settings, &merged, &mut problems, &mut warnings);
-    problems.unless_any(Loaded { shown: shown(&settings, &merged), settings, warnings })
+    let named = find(&merged, "agent").is_some_and(|found| found.origin != Origin::Default);
+    problems.unless_any(Loaded { shown: shown(&settings, &merged), settings, named, warnings })
 }
 
 fn merge(merged: &mut Merged, assignment: Assignment) {

@@ -17,6 +17,8 @@ pub(crate) struct Sources {
     pub(crate) variables: Vec<(OsString, OsString)>,
     /// The command line.
     pub(crate) flags: Vec<Assignment>,
+    /// The agent's name if nobody gives one, where it is not the built-in one.
+    pub(crate) agent: Option<String>,
 }
 
 /// The file of the working directory.
@@ -29,7 +31,8 @@ impl Sources {
         let variables: Vec<_> = std::env::vars_os().collect();
         let folder = std::env::current_dir().unwrap_or_default();
         let persons_file = persons_file(|name| std::env::var_os(name));
-        Self { persons_file, projects_file: folder.join(PROJECTS_FILE), variables, flags: flags.0 }
+        let projects_file = folder.join(PROJECTS_FILE);
+        Self { persons_file, projects_file, variables, flags: flags.0, agent: None }
     }
 }
 

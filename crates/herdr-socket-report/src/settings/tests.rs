@@ -28,6 +28,7 @@ impl Files {
             projects_file: self.path("projects.toml"),
             variables: variables.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             flags: parse(flags),
+            agent: None,
         })
     }
 

@@ -1,11 +1,12 @@
 //! What comes before the first line.
 
-use reporter::Reporter;
+use reporter::{LeaseFile, Reporter};
 
 use super::Args;
 use super::session::Session;
 use super::voice::Voice;
 use crate::commands::settings;
+use crate::control::socket_of;
 use crate::exit::Exit;
 use crate::input::Host;
 use crate::log;
@@ -45,9 +46,13 @@ pub(crate) fn run(args: Args) -> Exit {
         voice.diagnose("misconfigured", why);
     }
     let allow_foreign_socket = loaded.settings.config.allow_foreign_socket;
+    let control = match &place {
+        Place::Pane(pane) => Some(socket_of(&LeaseFile::of_pane(&loaded.settings.config, pane))),
+        Place::Outside(_) | Place::Broken(_) => None,
+    };
     let reporter = reporter(loaded.settings, &place, args.pid);
     let strict = args.strict;
-    let session = Session { reporter, place, voice, quiet, strict, allow_foreign_socket };
+    let session = Session { reporter, place, voice, quiet, strict, allow_foreign_socket, control };
     session.run(host.flatten())
 }
 

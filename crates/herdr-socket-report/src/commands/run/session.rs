@@ -1,5 +1,6 @@
 //! From the first line to the release.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use herdr_proto::Ping;
@@ -9,6 +10,7 @@ use socket_transport::{Client, ErrorKind, Options};
 
 use super::flushes::Flushes;
 use super::voice::Voice;
+use crate::control::{Control, Intake};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::input::{End, Host, Item, Stdin, leave_the_hosts_group};
@@ -24,6 +26,8 @@ const GRACE: Duration = Duration::from_millis(100);
 /// One run.
 pub(crate) struct Session {
     pub(crate) reporter: Reporter,
+    /// Where others may speak to it; nowhere outside a pane.
+    pub(crate) control: Option<PathBuf>,
     pub(crate) place: Place,
     pub(crate) voice: Voice,
     /// Nothing is said about lines: nobody reports here.
@@ -48,6 +52,10 @@ impl Session {
         let active = handle.is_active();
         let followers = self.voice.follow(handle.diagnostics(), handle.receipts());
         let flushes = Flushes::new(handle.clone(), self.voice.clone());
+        let mut control = self
+            .control
+            .as_ref()
+            .map(|path| Control::start(path.clone(), Intake::new(handle.clone())));
         let mut stdin = Stdin::new(signals, host);
         let end = self.read(&mut stdin, &handle, &flushes);
 
@@ -61,10 +69,13 @@ impl Session {
         flushes.settle(LAST_STATE.min(left(over)));
         flushes.end();
         let Self { reporter, place, voice, strict, allow_foreign_socket, .. } = self;
+        // While the lease is still ours, so that nobody finds a dead socket.
+        control.as_mut().map(Control::close);
         let ended = reporter.close(left(over));
         flushes.settle(GRACE);
         // A reporter that hangs must not hang the program, so this is no join.
         let _ = followers.recv_timeout(GRACE);
+        control.map(Control::finish);
 
         let outcome = match &place {
             Place::Outside(_) => Exit::Fine,

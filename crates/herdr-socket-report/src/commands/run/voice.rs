@@ -86,7 +86,7 @@ impl Voice {
             let (voice, following) = (self.clone(), following.clone());
             thread::spawn(move || {
                 while let Some(receipt) = receipts.recv() {
-                    voice.output.put(&line(&receipt));
+                    voice.output.put(&Record::of_receipt(&receipt).line());
                 }
                 drop(following);
             });
@@ -127,15 +127,4 @@ impl Voice {
             self.diagnose(diagnostic.kind.as_str(), &diagnostic.detail);
         }
     }
-}
-
-fn line(receipt: &Receipt) -> String {
-    Record::Receipt {
-        receipt: receipt.outcome.as_str(),
-        of: receipt.of.as_str(),
-        seq: receipt.seq.map(herdr_proto::Seq::get),
-        reason: receipt.reason.as_ref().map(reporter::Reason::as_str),
-        remedy: receipt.reason.as_ref().map(reporter::Reason::remedy),
-    }
-    .line()
 }

@@ -1,0 +1,187 @@
+//! The commands of hooks and scripts: say one thing and go.
+
+mod report;
+
+use herdr_proto::Ttl;
+use serde_json::{Map, Value, json};
+
+use crate::exit::Exit;
+use crate::place::PaneFlags;
+use crate::settings::flags::SettingFlags;
+use report::Report;
+
+/// What all of these commands take.
+#[derive(Debug, clap::Args)]
+struct Common {
+    #[command(flatten)]
+    pane: PaneFlags,
+    /// How long title, labels and tokens stay where no reporter has the pane,
+    /// in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "86400", value_parser = ttl)]
+    ttl: Ttl,
+    /// Exit with 2 if something is wrong with the arguments, with 3 if no
+    /// server was reached, with 4 if it refused; else always with 0
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    settings: SettingFlags,
+}
+
+/// Report events, as `run` reads them
+///
+/// To the pane's reporter if there is one (run, exec, attach), else straight to
+/// Herdr. Never fails the hook that calls it: what goes wrong is said on stderr.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Emit {
+    #[command(flatten)]
+    common: Common,
+    /// Events, such as '{"event": "agent_started"}'; see run --help
+    #[arg(required = true, value_name = "JSON")]
+    events: Vec<String>,
+}
+
+/// Report a state: idle, working or blocked
+///
+/// To the pane's reporter if there is one (run, exec, attach), else straight to
+/// Herdr. Never fails the hook that calls it, unless --strict or --confirm is
+/// given.
+#[derive(Debug, clap::Args)]
+pub(crate) struct State {
+    #[command(flatten)]
+    common: Common,
+    /// The state
+    #[arg(value_name = "STATE")]
+    state: String,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+    /// Wait until the pane shows it; exit with 5 if it does not, and as
+    /// --strict
+    #[arg(long)]
+    confirm: bool,
+}
+
+/// Set the pane's title; a blank one takes it off
+#[derive(Debug, clap::Args)]
+pub(crate) struct Title {
+    #[command(flatten)]
+    common: Common,
+    /// The title; one that begins with - comes after --
+    #[arg(value_name = "TEXT")]
+    text: String,
+}
+
+/// Set tokens, as KEY=TEXT; a blank text takes one off
+#[derive(Debug, clap::Args)]
+pub(crate) struct Tokens {
+    #[command(flatten)]
+    common: Common,
+    /// Tokens, such as branch=main
+    #[arg(required = true, value_name = "KEY=TEXT")]
+    pairs: Vec<String>,
+}
+
+/// Set texts for states, as STATE=TEXT; a blank text takes one off
+#[derive(Debug, clap::Args)]
+pub(crate) struct Labels {
+    #[command(flatten)]
+    common: Common,
+    /// Labels, such as "blocked=needs you"; the states are idle, working,
+    /// blocked, done and unknown
+    #[arg(required = true, value_name = "STATE=TEXT")]
+    pairs: Vec<String>,
+}
+
+/// Begin or continue a session
+#[derive(Debug, clap::Args)]
+pub(crate) struct Session {
+    #[command(flatten)]
+    common: Common,
+    /// The session's id
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// Give the pane's row back
+///
+/// Without a reporter, title, labels and the tokens model, ctx and session go
+/// with it. Other tokens stay until their time is over, or until `tokens KEY=`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Release {
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Emit {
+    pub(crate) fn run(self) -> Exit {
+        Report::new(self.common, false).lines(self.events)
+    }
+}
+
+impl State {
+    pub(crate) fn run(self) -> Exit {
+        let mut event = json!({"event": "state_set", "state": self.state});
+        if let Some(label) = self.label {
+            event["label"] = label.into();
+        }
+        Report::new(self.common, self.confirm).event(&event)
+    }
+}
+
+impl Title {
+    pub(crate) fn run(self) -> Exit {
+        let event = json!({"event": "title_changed", "title": self.text});
+        Report::new(self.common, false).event(&event)
+    }
+}
+
+impl Tokens {
+    pub(crate) fn run(self) -> Exit {
+        let report = Report::new(self.common, false);
+        match pairs(&self.pairs, "KEY=TEXT, for example branch=main") {
+            Ok(tokens) => report.event(&json!({"event": "tokens_changed", "tokens": tokens})),
+            Err(wrong) => report.refuse(&wrong),
+        }
+    }
+}
+
+impl Labels {
+    pub(crate) fn run(self) -> Exit {
+        let report = Report::new(self.common, false);
+        match pairs(&self.pairs, "STATE=TEXT, for example \"blocked=needs you\"") {
+            Ok(labels) => report.event(&json!({"event": "labels_changed", "labels": labels})),
+            Err(wrong) => report.refuse(&wrong),
+        }
+    }
+}
+
+impl Session {
+    pub(crate) fn run(self) -> Exit {
+        let event = json!({"event": "session_started", "session_id": self.id});
+        Report::new(self.common, false).event(&event)
+    }
+}
+
+impl Release {
+    pub(crate) fn run(self) -> Exit {
+        Report::new(self.common, false).event(&json!({"event": "release"}))
+    }
+}
+
+/// `NAME=TEXT` each; a blank text is null.
+fn pairs(words: &[String], expected: &str) -> Result<Map<String, Value>, String> {
+    let pair = |word: &String| {
+        let (name, text) = word
+            .split_once('=')
+            .ok_or_else(|| format!("{} is no {expected}", crate::text::shown(word)))?;
+        let text = if text.trim().is_empty() { Value::Null } else { text.into() };
+        Ok((name.trim().to_owned(), text))
+    };
+    words.iter().map(pair).collect()
+}
+
+fn ttl(seconds: &str) -> Result<Ttl, String> {
+    let seconds: Option<u64> = seconds.parse().ok();
+    let ttl = seconds.and_then(|seconds| Ttl::from_millis(seconds.checked_mul(1000)?).ok());
+    ttl.ok_or_else(|| "expected a whole number of seconds from 1 to 86400".to_owned())
+}

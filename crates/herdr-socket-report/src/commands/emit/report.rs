@@ -1,0 +1,281 @@
+//! Saying it: to the pane's reporter, or straight to Herdr.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use herdr_proto::{AgentLabel, Ttl};
+use reporter::{EventLine, LeaseFile, Role, source_for};
+use serde_json::Value;
+use socket_transport::Endpoint;
+
+use super::Common;
+use crate::commands::settings;
+use crate::control::{Answers, Call, HERDR_REPORT_SOCKET, socket_of};
+use crate::direct::{Batch, Direct, Problem};
+use crate::exit::Exit;
+use crate::output::say;
+use crate::place::Place;
+use crate::settings::Settings;
+
+/// How long a pane's reporter may take to answer.
+const OWNER: Duration = Duration::from_secs(2);
+/// How long a reporter that is starting or ending is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long others that report to the pane at the same time are waited for.
+const TURN: Duration = Duration::from_secs(1);
+/// Between two attempts.
+const AGAIN: Duration = Duration::from_millis(5);
+
+/// One report of one of these commands.
+pub(super) struct Report {
+    common: Common,
+    /// The outcome is asked for.
+    confirm: bool,
+}
+
+/// Who takes the report.
+enum Way {
+    /// The pane's reporter.
+    Owner(Call),
+    /// Herdr itself, while the lease is shared.
+    Straight(Endpoint, LeaseFile, Option<File>),
+}
+
+impl Report {
+    pub(super) fn new(common: Common, confirm: bool) -> Self {
+        Self { common, confirm }
+    }
+
+    pub(super) fn event(self, event: &Value) -> Exit {
+        self.lines(vec![event.to_string()])
+    }
+
+    /// Reports event lines.
+    pub(super) fn lines(self, lines: Vec<String>) -> Exit {
+        let (strict, confirm) = (self.common.strict || self.confirm, self.confirm);
+        let exit = self.report(&lines);
+        let asked = confirm || exit != Exit::NotApplied;
+        if strict && asked { exit } else { Exit::Fine }
+    }
+
+    /// Something about the arguments is wrong.
+    pub(super) fn refuse(self, wrong: &str) -> Exit {
+        say(wrong);
+        if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
+    }
+
+    fn report(self, lines: &[String]) -> Exit {
+        let (events, mut exit) = read(lines);
+        let loaded = match settings(self.common.settings.clone()) {
+            Ok(loaded) => loaded.settings,
+            Err(exit) => return exit,
+        };
+        let active = loaded.config.enabled && loaded.config.role == Role::Interactive;
+        if !active || events.is_empty() {
+            return exit;
+        }
+        let way = match self.way(&loaded) {
+            Ok(Some(way)) => way,
+            Ok(None) => return exit,
+            Err(other) => return other,
+        };
+        let outcome = match way {
+            Way::Owner(call) => self.tell_the_owner(call, &events),
+            Way::Straight(pane, lease, shared) => {
+                let _turn = take_turn(&lease);
+                let outcome = straight(&pane, &loaded, self.common.ttl, events);
+                drop(shared);
+                outcome
+            }
+        };
+        if exit == Exit::Fine {
+            exit = outcome;
+        }
+        exit
+    }
+
+    /// Finds out who takes the report; nobody does outside Herdr.
+    fn way(&self, settings: &Settings) -> Result<Option<Way>, Exit> {
+        let named = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from);
+        if let Some(path) = named.filter(|_| !self.common.pane.any())
+            && let Ok(call) = Call::to(&path, OWNER)
+        {
+            return Ok(Some(Way::Owner(call)));
+        }
+        let pane = match self.common.pane.find(|name| std::env::var_os(name)) {
+            Ok(Place::Pane(pane)) => pane,
+            Ok(Place::Outside(_)) => return Ok(None),
+            Ok(Place::Broken(why)) => {
+                say(&format!("misconfigured: {why}"));
+                return Err(Exit::Unreachable);
+            }
+            Err(wrong) => {
+                say(&wrong);
+                return Err(Exit::Usage);
+            }
+        };
+        let lease = LeaseFile::of_pane(&settings.config, &pane);
+        let socket = socket_of(&lease);
+        let over = Instant::now() + PATIENCE;
+        loop {
+            if let Ok(call) = Call::to(&socket, OWNER) {
+                return Ok(Some(Way::Owner(call)));
+            }
+            match lease.try_share() {
+                Ok(Some(shared)) => return Ok(Some(Way::Straight(pane, lease, Some(shared)))),
+                // A folder that cannot be written to keeps nobody from
+                // reporting.
+                Err(_) => return Ok(Some(Way::Straight(pane, lease, None))),
+                Ok(None) if Instant::now() >= over => {
+                    say("deferred: a reporter has the pane and takes no events from others");
+                    return Err(Exit::Refused);
+                }
+                Ok(None) => thread::sleep(AGAIN),
+            }
+        }
+    }
+
+    fn tell_the_owner(&self, call: Call, events: &[(String, EventLine)]) -> Exit {
+        let lines: Vec<String> = events.iter().map(|(line, _)| line.clone()).collect();
+        let flush = self.common.strict || self.confirm;
+        let answers = match call.tell(&lines, flush) {
+            Ok(answers) => answers,
+            Err(error) => {
+                say(&format!("the pane's reporter does not answer: {error}"));
+                return Exit::Unreachable;
+            }
+        };
+        answers.bad_lines.iter().for_each(|wrong| say(wrong));
+        if !answers.bad_lines.is_empty() { Exit::Usage } else { judge(&answers, flush) }
+    }
+}
+
+/// Event lines, each on one line, and the events in them. What is wrong is
+/// said.
+fn read(lines: &[String]) -> (Vec<(String, EventLine)>, Exit) {
+    let mut events = Vec::new();
+    let mut exit = Exit::Fine;
+    for (number, line) in (1..).zip(lines) {
+        match EventLine::parse(line.as_bytes()) {
+            Ok(Some(event)) => events.push((one_line(line), event)),
+            Ok(None) => {}
+            Err(wrong) => {
+                say(&if lines.len() > 1 {
+                    format!("event {number}: {wrong}")
+                } else {
+                    wrong.to_string()
+                });
+                exit = Exit::Usage;
+            }
+        }
+    }
+    (events, exit)
+}
+
+/// JSON may be laid out over several lines.
+fn one_line(json: &str) -> String {
+    let value = serde_json::from_str::<Value>(json);
+    value.map_or_else(|_| json.to_owned(), |value| value.to_string())
+}
+
+/// What the reporter's answers come to.
+fn judge(answers: &Answers, asked: bool) -> Exit {
+    if !asked {
+        return Exit::Fine;
+    }
+    let raised = |kinds: &[&str]| {
+        answers.diagnostics.iter().rev().find(|(kind, _)| kinds.contains(&kind.as_str()))
+    };
+    if let Some(state) = answers.states.last() {
+        let because = state.reason.as_deref().unwrap_or("nobody knows why");
+        let remedy =
+            state.remedy.as_deref().map(|remedy| format!("; {remedy}")).unwrap_or_default();
+        match state.receipt.as_str() {
+            "ignored" | "hidden" => {
+                say(&format!("not shown: {because}{remedy}"));
+                return Exit::NotApplied;
+            }
+            "failed" => {
+                say(&format!("not delivered: {because}{remedy}"));
+                return if because == "rejected" { Exit::Refused } else { Exit::Unreachable };
+            }
+            _ => return Exit::Fine,
+        }
+    }
+    if answers.flushed != Some(true) {
+        let why = raised(&["connect_failed", "timeout", "not_pane_api"]);
+        say(&match why {
+            Some((kind, detail)) => format!("{kind}: {detail}"),
+            None => "not delivered in time".to_owned(),
+        });
+        return Exit::Unreachable;
+    }
+    match raised(&["foreign_pane", "deferred", "protocol_rejected"]) {
+        Some((kind, detail)) => {
+            say(&format!("{kind}: {detail}"));
+            Exit::Refused
+        }
+        None => Exit::Fine,
+    }
+}
+
+/// Reports to Herdr itself.
+fn straight(
+    pane: &Endpoint,
+    settings: &Settings,
+    ttl: Ttl,
+    events: Vec<(String, EventLine)>,
+) -> Exit {
+    let config = &settings.config;
+    let Some(agent) = AgentLabel::normalize(&settings.agent) else { return Exit::Usage };
+    let source = config.source.clone().unwrap_or_else(|| source_for(&agent));
+    let direct = Direct::new(pane, source, agent, ttl, config);
+    let mut batch = Batch::default();
+    let mut exit = Exit::Fine;
+    for (_, line) in events {
+        // Everything is delivered when this ends, so there is nothing to flush.
+        let EventLine::Event(event) = line else { continue };
+        if let Some(refused) = batch.add(event) {
+            say(&refused);
+            exit = Exit::Usage;
+        }
+    }
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            say(&format!("nothing can be sent: {error}"));
+            return Exit::Unreachable;
+        }
+    };
+    let reported: Result<(), Problem> = runtime.block_on(async {
+        direct.check_place(config, None).await?;
+        batch.report(&direct, config).await
+    });
+    match reported {
+        Ok(()) => exit,
+        Err(problem) => {
+            say(&problem.to_string());
+            problem.exit()
+        }
+    }
+}
+
+/// Waits for the others that report to the pane right now: what a read-back
+/// shows is then what the last one said. One that hangs is not waited for.
+fn take_turn(lease: &LeaseFile) -> Option<File> {
+    let file = open(&lease.path().with_extension("turn")).ok()?;
+    let over = Instant::now() + TURN;
+    while file.try_lock().is_err() && Instant::now() < over {
+        thread::sleep(AGAIN);
+    }
+    Some(file)
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}

@@ -1,0 +1,108 @@
+//! `exec`: starts a guard, then becomes the command.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use herdr_proto::ReportState;
+use reporter::{LeaseFile, Role};
+use rustix::process::getpid;
+
+use super::settings_of;
+use crate::control::{HERDR_REPORT_SOCKET, socket_of};
+use crate::exit::Exit;
+use crate::guard::{Launch, Watched, launch};
+use crate::output::say;
+use crate::place::{PaneFlags, Place};
+use crate::settings::flags::SettingFlags;
+use crate::text::shown;
+use crate::words::{agent_of, state};
+
+/// Become CMD, with a guard that keeps its pane true
+///
+/// Process, process group, signals, job control and exit code are CMD's own:
+/// nothing stands between it and the terminal. A guard beside it owns the pane,
+/// takes what hooks and scripts say (emit, state, title, …), shows a stopped
+/// CMD as suspended, and clears the pane when CMD ends, however it ends.
+/// Outside Herdr it only becomes CMD.
+///
+/// A CMD that Herdr knows by name, such as claude, keeps the state that Herdr
+/// sees itself, unless --agent names it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pane: PaneFlags,
+    /// Say this state at once: idle, working or blocked; without it nothing is
+    /// claimed before somebody knows
+    #[arg(long, value_name = "STATE", value_parser = state)]
+    state: Option<ReportState>,
+    /// Hide the pane from CMD's own integrations: HERDR_* is taken out of its
+    /// environment, but for `HERDR_REPORT_SOCKET`
+    #[arg(long)]
+    scrub: bool,
+    #[command(flatten)]
+    settings: SettingFlags,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+/// How long CMD waits for its guard. It runs with or without one.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Becomes the command; comes back only if it cannot.
+pub(crate) fn run(args: Args) -> Exit {
+    let Some((program, arguments)) = args.command.split_first() else { return Exit::Usage };
+    let loaded = match settings_of(args.settings, agent_of(Path::new(program))) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if args.scrub {
+        scrub(&mut command);
+    }
+    let config = &loaded.settings.config;
+    match args.pane.find(|name| std::env::var_os(name)) {
+        Ok(Place::Pane(pane)) if config.enabled && config.role == Role::Interactive => {
+            if loaded.named {
+                loaded.warnings.iter().for_each(|warning| say(warning));
+            }
+            let socket = socket_of(&LeaseFile::of_pane(config, &pane));
+            command.env(HERDR_REPORT_SOCKET, socket);
+            if let Err(error) = guard_this_process(args.command.len(), program) {
+                say(&format!("no guard, so nothing is reported: {error}"));
+            }
+        }
+        Ok(Place::Broken(why)) if config.enabled => say(&format!("misconfigured: {why}")),
+        Ok(_) => {}
+        Err(wrong) => {
+            say(&wrong);
+            return Exit::Usage;
+        }
+    }
+    let error = command.exec();
+    say(&format!("{}: {error}", shown(&program.to_string_lossy())));
+    if error.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::NotExecutable }
+}
+
+fn guard_this_process(command_words: usize, program: &OsStr) -> Result<(), String> {
+    let watched = Watched::open(getpid().as_raw_nonzero().get())?;
+    let watched = watched.ok_or("this process cannot be found")?;
+    let flags = super::flags_before(command_words);
+    let command = Some(program.to_owned());
+    let launched = launch(Launch { watched: &watched, flags, command, patience: PATIENCE });
+    launched.map(drop).map_err(|error| error.to_string())
+}
+
+fn scrub(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        let of_herdr = name.as_encoded_bytes().starts_with(b"HERDR_");
+        if of_herdr && name != HERDR_REPORT_SOCKET {
+            command.env_remove(name);
+        }
+    }
+}

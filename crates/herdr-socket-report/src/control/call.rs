@@ -1,0 +1,153 @@
+//! The other end: a command that speaks to a pane's reporter.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
+use rustix::process::geteuid;
+use serde::Deserialize;
+
+/// A connection to a living control socket.
+pub(crate) struct Call {
+    stream: UnixStream,
+    until: Instant,
+}
+
+/// What a reporter said to what it was told.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    /// Lines that it did not take, and why.
+    pub(crate) bad_lines: Vec<String>,
+    /// What became of the states, the newest last: outcome, reason, remedy.
+    pub(crate) states: Vec<Outcome>,
+    /// What keeps reports from showing: kind and detail.
+    pub(crate) diagnostics: Vec<(String, String)>,
+    /// Whether everything was delivered; `None` if that was not asked or not
+    /// answered.
+    pub(crate) flushed: Option<bool>,
+}
+
+/// What became of a state.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// As in the receipt.
+    pub(crate) receipt: String,
+    /// Why not, in one word.
+    pub(crate) reason: Option<String>,
+    /// What a person can do about it.
+    pub(crate) remedy: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Receipt { receipt: String, of: String, reason: Option<String>, remedy: Option<String> },
+    Diagnostic { diagnostic: String, detail: String },
+    Flushed { ok: bool },
+}
+
+/// Longest output line that is read.
+const LINE_MAX: u64 = 64 * 1024;
+/// How long a receipt may come after the answer to the flush.
+const STRAGGLERS: Duration = Duration::from_millis(200);
+
+impl Call {
+    /// Connects to the socket at `path`, if somebody listens there. Everything
+    /// has to be over within `limit`.
+    ///
+    /// # Errors
+    ///
+    /// Also if the socket is another user's.
+    pub(crate) fn to(path: &Path, limit: Duration) -> io::Result<Self> {
+        let owner = std::fs::metadata(path)?.uid();
+        if owner != geteuid().as_raw() && owner != 0 {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+        // A reporter that was stopped takes nobody in, and connecting would
+        // wait for ever.
+        set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
+        connect(&socket, &SocketAddrUnix::new(path.as_os_str().as_bytes())?)?;
+        Ok(Self { stream: UnixStream::from(socket), until: Instant::now() + limit })
+    }
+
+    /// Hands event lines over. With `flush` it waits until they are delivered
+    /// and says what became of them; without, until they are taken.
+    pub(crate) fn tell(mut self, events: &[String], flush: bool) -> io::Result<Answers> {
+        let mut text = String::new();
+        for event in events {
+            text.push_str(event);
+            text.push('\n');
+        }
+        if flush {
+            let timeout = self.left()?.saturating_sub(STRAGGLERS).as_millis();
+            text.push_str(&format!("{{\"event\":\"flush\",\"timeout_ms\":{timeout}}}\n"));
+        }
+        self.stream.set_write_timeout(Some(self.left()?))?;
+        self.stream.write_all(text.as_bytes())?;
+        if !flush {
+            self.stream.shutdown(Shutdown::Write)?;
+        }
+        self.listen(flush)
+    }
+
+    fn listen(&self, flush: bool) -> io::Result<Answers> {
+        let mut answers = Answers::default();
+        let mut lines = BufReader::new(&self.stream);
+        let mut line = String::new();
+        loop {
+            let limit = match answers.flushed {
+                Some(_) if !answers.states.is_empty() => return Ok(answers),
+                Some(_) => self.left()?.min(STRAGGLERS),
+                None => self.left()?,
+            };
+            self.stream.set_read_timeout(Some(limit))?;
+            line.clear();
+            match lines.by_ref().take(LINE_MAX).read_line(&mut line) {
+                Ok(0) if flush && answers.flushed.is_none() => {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                Ok(0) => return Ok(answers),
+                Ok(_) => answers.add(&line),
+                Err(error) if is_timeout(&error) && answers.flushed.is_some() => {
+                    return Ok(answers);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+    }
+}
+
+impl Answers {
+    fn add(&mut self, line: &str) {
+        match serde_json::from_str(line) {
+            Ok(Line::Receipt { receipt, of, reason, remedy }) if of == "state" => {
+                self.states.push(Outcome { receipt, reason, remedy });
+            }
+            Ok(Line::Diagnostic { diagnostic, detail }) if diagnostic == "bad_line" => {
+                self.bad_lines.push(detail);
+            }
+            Ok(Line::Diagnostic { diagnostic, detail }) => {
+                self.diagnostics.push((diagnostic, detail));
+            }
+            Ok(Line::Flushed { ok }) => self.flushed = Some(ok),
+            // Other parts, and lines of a later version.
+            Ok(Line::Receipt { .. }) | Err(_) => {}
+        }
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}

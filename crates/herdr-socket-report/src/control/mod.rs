@@ -1,0 +1,29 @@
+//! The control socket: event lines in, output lines out, and nothing else.
+//!
+//! It lies beside the pane's lease and belongs to whoever holds it. Commands
+//! that report once, and hosts that come later, speak through it to the one
+//! reporter that the pane has. There is no way through it to Herdr's own
+//! socket (failure B83).
+
+mod call;
+mod client;
+mod intake;
+mod outbox;
+mod server;
+mod socket_file;
+
+use std::path::PathBuf;
+
+use reporter::LeaseFile;
+
+pub(crate) use call::{Answers, Call};
+pub(crate) use intake::Intake;
+pub(crate) use server::Control;
+
+/// The variable that names the control socket for the children of `exec`.
+pub(crate) const HERDR_REPORT_SOCKET: &str = "HERDR_REPORT_SOCKET";
+
+/// Where the control socket of a pane's reporter is.
+pub(crate) fn socket_of(lease: &LeaseFile) -> PathBuf {
+    lease.path().with_extension("sock")
+}

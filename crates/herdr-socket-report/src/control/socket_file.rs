@@ -1,0 +1,60 @@
+//! The socket as a file: where it is, whose it is, and that it goes.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tokio::net::UnixListener;
+
+/// A listening socket's file. It goes when this does, unless it is another
+/// one's by then.
+pub(super) struct SocketFile {
+    path: PathBuf,
+    /// Device and inode.
+    identity: (u64, u64),
+}
+
+impl SocketFile {
+    /// Listens at `path`. For the holder of the lease alone: what a killed
+    /// holder left there is replaced.
+    pub(super) fn listen(path: &Path) -> io::Result<(UnixListener, Self)> {
+        if let Some(folder) = path.parent() {
+            keep_private(folder)?;
+        }
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
+            Ok(_) => {
+                let what = "something that is no socket is in the way";
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let listener = UnixListener::bind(path)?;
+        fs::set_permissions(path, Permissions::from_mode(0o600))?;
+        let data = fs::symlink_metadata(path)?;
+        let file = Self { path: path.to_path_buf(), identity: (data.dev(), data.ino()) };
+        Ok((listener, file))
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let ours = fs::symlink_metadata(&self.path)
+            .is_ok_and(|data| (data.dev(), data.ino()) == self.identity);
+        if ours {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// The folder of leases is this user's own; somebody may have made it with a
+/// wider umask.
+fn keep_private(folder: &Path) -> io::Result<()> {
+    let data = fs::metadata(folder)?;
+    if data.mode() & 0o077 != 0 {
+        fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Whether this process belongs to the pane.
+
+use std::path::Path;
+
+use herdr_proto::{ProcessInfoGet, ProcessInfoReply, decode, encode};
+use reporter::machine::Identity;
+use reporter::{Config, UnverifiedPane, judge_identity};
+
+use super::{Direct, Problem};
+
+/// Most ancestors that are looked at; a chain that long is a circle.
+const ANCESTORS_MAX: usize = 64;
+
+impl Direct {
+    /// Makes sure that `agent` runs in the pane (failure B34). Without one,
+    /// this process or one that it comes from has to: hosts often start their
+    /// hooks in a session of their own, while a server of tmux that was born in
+    /// the pane is nobody's child.
+    pub(crate) async fn check_place(
+        &self,
+        config: &Config,
+        agent: Option<u32>,
+    ) -> Result<(), Problem> {
+        if config.any_pane {
+            return Ok(());
+        }
+        let unprovable = match config.unverified_pane {
+            UnverifiedPane::Deny => Err(Problem::Foreign),
+            _ => Ok(()),
+        };
+        let call = ProcessInfoGet::new(self.pane.clone());
+        let Ok(line) = encode("p", &call) else { return unprovable };
+        let (reply, server) = self.client.exchange_with(&line).await.map_err(Problem::Transport)?;
+        let Ok(Ok(ProcessInfoReply { process_info: info, .. })) = decode(&reply) else {
+            return unprovable;
+        };
+        let socket: &Path = self.client.socket();
+        let judge = |process| judge_identity(&info, process, socket, server);
+        match judge(agent) {
+            Identity::Proven => Ok(()),
+            Identity::Foreign if agent.is_none() => {
+                let comes_from_it =
+                    ancestors().any(|ancestor| judge(Some(ancestor)) == Identity::Proven);
+                if comes_from_it { Ok(()) } else { Err(Problem::Foreign) }
+            }
+            Identity::Foreign => Err(Problem::Foreign),
+            _ => unprovable,
+        }
+    }
+}
+
+/// The processes that this one comes from, the nearest first. Elsewhere than
+/// on Linux only the parent can be told.
+fn ancestors() -> impl Iterator<Item = u32> {
+    let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get());
+    let parent = parent.and_then(|pid| u32::try_from(pid).ok());
+    std::iter::successors(parent, |pid| parent_of(*pid)).take(ANCESTORS_MAX)
+}
+
+fn parent_of(pid: u32) -> Option<u32> {
+    if !cfg!(target_os = "linux") || pid <= 1 {
+        return None;
+    }
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before it is in parentheses and may hold anything.
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(1)?.parse().ok()
+}

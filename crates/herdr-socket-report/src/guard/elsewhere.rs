@@ -1,0 +1,114 @@
+//! Where a process has no descriptor: its id and the time of its start, both
+//! looked at again and again.
+
+use std::cell::Cell;
+use std::io;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
+use super::Seen;
+
+/// Between two looks at whether the process is there.
+const LOOK: Duration = Duration::from_millis(500);
+/// Between two looks at its start and its stops, which cost a process each.
+const ASK: Duration = Duration::from_millis(1500);
+
+pub(super) struct Handle {
+    pid: Pid,
+    since: String,
+    asked: Cell<Option<Instant>>,
+    stopped: Cell<bool>,
+    ended: Cell<bool>,
+}
+
+impl Handle {
+    pub(super) fn open(pid: i32) -> io::Result<Option<Self>> {
+        let Some(pid) = Pid::from_raw(pid) else { return Ok(None) };
+        Ok(ask(pid)?.map(|(_, since)| Self::new(pid, since)))
+    }
+
+    pub(super) fn inherited(pid: i32, since: Option<String>) -> io::Result<Self> {
+        let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(Self::new(pid, since.ok_or(io::ErrorKind::InvalidInput)?))
+    }
+
+    fn new(pid: Pid, since: String) -> Self {
+        Self {
+            pid,
+            since,
+            asked: Cell::default(),
+            stopped: Cell::default(),
+            ended: Cell::default(),
+        }
+    }
+
+    #[expect(clippy::unused_self, reason = "on Linux there is something to hand over")]
+    pub(super) fn to_stdin(&self) -> io::Result<Stdio> {
+        Ok(Stdio::null())
+    }
+
+    pub(super) fn since(&self) -> Option<&str> {
+        Some(&self.since)
+    }
+
+    pub(super) fn wait(&self, signals: PollFd<'_>, limit: Duration) -> Seen {
+        let over = Instant::now() + limit;
+        let mut fds = [signals];
+        loop {
+            if self.is_over() {
+                return Seen::End;
+            }
+            let left = over.saturating_duration_since(Instant::now());
+            let step = Timespec::try_from(left.min(LOOK)).ok();
+            match poll(&mut fds, step.as_ref()) {
+                Ok(0) | Err(Errno::INTR) if left.is_zero() => return Seen::Nothing,
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => return Seen::Signal,
+                Err(error) => {
+                    tracing::warn!(%error, "the process cannot be waited for");
+                    return Seen::End;
+                }
+            }
+        }
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.get()
+    }
+
+    fn is_over(&self) -> bool {
+        if self.ended.get() || test_kill_process(self.pid) == Err(Errno::SRCH) {
+            return true;
+        }
+        if self.asked.get().is_none_or(|then| then.elapsed() >= ASK) {
+            self.asked.set(Some(Instant::now()));
+            // One that cannot be asked about is there until it is not.
+            match ask(self.pid) {
+                Ok(Some((state, since))) if since == self.since && !state.starts_with('Z') => {
+                    self.stopped.set(state.starts_with('T'));
+                }
+                Ok(_) => self.ended.set(true),
+                Err(_) => {}
+            }
+        }
+        self.ended.get()
+    }
+}
+
+/// The state and the start of a process; `None` if there is none.
+fn ask(pid: Pid) -> io::Result<Option<(String, String)>> {
+    let output = Command::new("/bin/ps")
+        .args(["-o", "state=,lstart=", "-p", &pid.as_raw_nonzero().to_string()])
+        .env("LC_ALL", "C")
+        .env("TZ", "UTC")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let parts = text.trim().split_once(char::is_whitespace);
+    Ok(parts.map(|(state, since)| (state.to_owned(), since.trim().to_owned())))
+}

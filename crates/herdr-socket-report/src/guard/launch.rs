@@ -1,0 +1,115 @@
+//! Starting a guard that is nobody's child.
+
+use std::ffi::OsString;
+use std::io::{self, PipeReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::{COMMAND, Watched};
+
+/// What a guard says once it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// The pane is its own and its control socket listens.
+    Ready,
+    /// Another process reports for the pane.
+    Deferred,
+    /// It has ended without a word.
+    Gone,
+    /// It takes longer.
+    Late,
+}
+
+impl Word {
+    /// As it goes through the pipe.
+    pub(super) fn line(self) -> &'static [u8] {
+        match self {
+            Self::Ready => b"r",
+            Self::Deferred => b"d",
+            Self::Gone | Self::Late => b"",
+        }
+    }
+}
+
+/// A guard to be started.
+pub(crate) struct Launch<'a> {
+    /// The process to watch over.
+    pub(crate) watched: &'a Watched,
+    /// The flags that say how, as they were given.
+    pub(crate) flags: Vec<OsString>,
+    /// The command, if there is one, for its name.
+    pub(crate) command: Option<OsString>,
+    /// How long to wait for its word.
+    pub(crate) patience: Duration,
+}
+
+/// Between two looks at whether the middle process has ended.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// Starts a guard by way of a middle process, which is gone when this returns:
+/// the guard is a child of nobody that is left.
+pub(crate) fn launch(launch: Launch<'_>) -> io::Result<Word> {
+    let until = Instant::now() + launch.patience;
+    let (mut word, said) = io::pipe()?;
+    let mut middle = ourselves()?;
+    middle.args([COMMAND, "--detach", "--of", &launch.watched.pid().to_string()]);
+    if let Some(since) = launch.watched.since() {
+        middle.args(["--since", since]);
+    }
+    middle.args(launch.flags);
+    if let Some(command) = launch.command {
+        middle.arg("--").arg(command);
+    }
+    middle.stdin(launch.watched.to_stdin()?).stdout(said).stderr(Stdio::null());
+    let mut child = middle.spawn()?;
+    // It holds an end of the pipe, which would never be at its end.
+    drop(middle);
+    let word = wait_for(&mut word, until);
+    reap(&mut child, until);
+    word
+}
+
+/// In the middle process: starts the guard as it was asked for and leaves.
+pub(super) fn step_aside() -> io::Result<()> {
+    // All but the `--detach` that comes after the command's name.
+    let arguments = std::env::args_os().enumerate().filter(|(place, _)| ![0, 2].contains(place));
+    let arguments = arguments.map(|(_, argument)| argument);
+    // Terminal signals go to the group in front, and that is not the guard's.
+    ourselves()?.args(arguments).stderr(Stdio::null()).process_group(0).spawn().map(|_| ())
+}
+
+/// This program, also after another version was installed over it.
+fn ourselves() -> io::Result<Command> {
+    let path = std::env::current_exe()?;
+    let replaced = cfg!(target_os = "linux") && !path.exists();
+    let mut command = Command::new(if replaced { "/proc/self/exe".into() } else { path });
+    command.arg0("herdr-socket-report");
+    Ok(command)
+}
+
+fn wait_for(word: &mut PipeReader, until: Instant) -> io::Result<Word> {
+    let left = Timespec::try_from(until.saturating_duration_since(Instant::now())).ok();
+    if poll(&mut [PollFd::new(word, PollFlags::IN)], left.as_ref())? == 0 {
+        return Ok(Word::Late);
+    }
+    let mut byte = [0];
+    let count = word.read(&mut byte)?;
+    let said = [Word::Ready, Word::Deferred].into_iter().find(|word| word.line() == &byte[..count]);
+    Ok(said.unwrap_or(Word::Gone))
+}
+
+/// A middle process that hangs must hang nobody.
+fn reap(child: &mut Child, until: Instant) {
+    while let Ok(None) = child.try_wait() {
+        if Instant::now() >= until {
+            let _ = child.kill();
+            let _ = child.wait();
+            return;
+        }
+        thread::sleep(LOOK);
+    }
+}

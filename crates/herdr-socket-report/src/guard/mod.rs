@@ -1,0 +1,69 @@
+//! The guard: the reporter of a process that outlives it by a moment.
+//!
+//! `exec` becomes its command and `attach` goes away, so neither can clear the
+//! pane when the process ends, least of all by SIGKILL. A guard can: a process
+//! of its own that nobody waits for, in a process group of its own, with no
+//! terminal and no pipe of anybody's, which holds on to the guarded process and
+//! to nothing else (failures B13 to B16).
+
+mod keep;
+mod launch;
+mod note;
+mod stand_by;
+mod watched;
+
+use std::ffi::OsString;
+
+use herdr_proto::ReportState;
+
+pub(crate) use keep::keep;
+pub(crate) use launch::{Launch, Word, launch};
+pub(crate) use note::is_guarded;
+pub(crate) use stand_by::Bystander;
+pub(crate) use watched::Watched;
+
+use crate::place::PaneFlags;
+use crate::settings::flags::SettingFlags;
+
+/// The hidden command that a guard is.
+pub(crate) const COMMAND: &str = "guard";
+
+/// Watch over another process (started by exec and attach)
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The process to watch over
+    #[arg(long, value_name = "PID")]
+    of: i32,
+    /// When that process started, where there is nothing better to know it by
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Start the guard and leave it alone
+    #[arg(long)]
+    detach: bool,
+    /// Say this state until an event knows better
+    #[arg(long, value_name = "STATE", value_parser = crate::words::state)]
+    state: Option<ReportState>,
+    #[command(flatten)]
+    _launchers: Launchers,
+    #[command(flatten)]
+    pane: PaneFlags,
+    #[command(flatten)]
+    settings: SettingFlags,
+    /// The command, for its name
+    command: Option<OsString>,
+}
+
+/// Flags that a launcher was given for itself, and that come along with the
+/// others.
+#[derive(Debug, clap::Args)]
+struct Launchers {
+    /// How exec makes CMD's environment
+    #[arg(long = "scrub")]
+    _scrub: bool,
+    /// How attach ends
+    #[arg(long = "strict")]
+    _strict: bool,
+    /// Which process attach was given
+    #[arg(long = "pid", value_name = "PID")]
+    _pid: Option<i32>,
+}
