@@ -163,7 +163,7 @@ impl Run {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Whatever is reported, released, cleared or moved: only the end of an
     /// agent's process, and a full-lifecycle session that begins anew, take a

@@ -1,7 +1,7 @@
 //! One connection: one request, one answer, or a stream; and the faults that
 //! strike it.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -38,7 +38,6 @@ struct Connection<'a> {
 
 impl Connection<'_> {
     fn serve(&self) -> io::Result<()> {
-        self.client.set_write_timeout(Some(limits::SERVER_LINE_DEADLINE))?;
         let Some(request) = self.receive() else {
             return Ok(());
         };
@@ -171,8 +170,7 @@ impl Connection<'_> {
     }
 
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut client = self.client;
-        client.write_all(bytes)
+        line::send(self.client, self.hangup, bytes, limits::SERVER_LINE_DEADLINE)
     }
 }
 

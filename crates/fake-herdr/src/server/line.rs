@@ -1,12 +1,13 @@
-//! Reading the one line of a connection (protocol 7.3).
+//! Reading the one line of a connection, and writing (protocol 7.3).
 
+use std::io;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use herdr_proto::limits;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use rustix::net::RecvFlags;
+use rustix::net::{RecvFlags, SendFlags};
 
 /// What came.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,6 +77,36 @@ pub(super) fn receive(connection: &UnixStream, hangup: &UnixStream, manner: Mann
     }
 }
 
+/// Writes all of it, at most `patience` for a client that does not read.
+pub(super) fn send(
+    connection: &UnixStream,
+    hangup: &UnixStream,
+    mut bytes: &[u8],
+    patience: Duration,
+) -> io::Result<()> {
+    let end = Instant::now() + patience;
+    while !bytes.is_empty() {
+        match rustix::net::send(connection, bytes, SendFlags::DONTWAIT) {
+            Ok(sent) => bytes = &bytes[sent..],
+            Err(Errno::AGAIN) => {
+                let left = end.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                let mut ready =
+                    [PollFd::new(hangup, PollFlags::IN), PollFd::new(connection, PollFlags::OUT)];
+                let _ = rustix::event::poll(&mut ready, Some(&timespec(left)));
+                if !ready[0].revents().is_empty() {
+                    return Err(io::ErrorKind::ConnectionAborted.into());
+                }
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
 /// Waits until the connection, if one is given, has something, or the time is
 /// over; `true` when the server lets go of the connection.
 pub(super) fn wait(
@@ -85,12 +116,15 @@ pub(super) fn wait(
 ) -> bool {
     let mut ready = vec![PollFd::new(hangup, PollFlags::IN)];
     ready.extend(connection.map(|connection| PollFd::new(connection, PollFlags::IN)));
-    let timeout = Timespec {
-        tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: longest.subsec_nanos().into(),
-    };
-    let _ = rustix::event::poll(&mut ready, Some(&timeout));
+    let _ = rustix::event::poll(&mut ready, Some(&timespec(longest)));
     !ready[0].revents().is_empty()
+}
+
+fn timespec(time: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: time.subsec_nanos().into(),
+    }
 }
 
 /// Whether the client has said something or left.
