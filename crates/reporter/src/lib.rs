@@ -81,3 +81,13 @@ pub use receipt::{Outcome, Part, Reason, Receipt};
 pub use reporter::{DROP_BUDGET, Reporter};
 pub use scrub::scrub;
 pub use source::{SourceNotice, source_for};
+
+/// The README's example and those of the guide for hosts are tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../../docs/embedding.md")]
+    struct Embedding;
+}
