@@ -1,5 +1,6 @@
 use std::env;
 use std::ffi::OsString;
+use std::hash::{BuildHasher, Hasher, RandomState};
 
 use herdr_proto::{AgentLabel, ReportState, SourceId};
 use socket_transport::{Client, Discovery, Endpoint, Options};
@@ -9,11 +10,12 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::engine::{self, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::event::{AgentEvent, MAIN_AGENT, Prompt, PromptKind};
-use crate::lease::LeaseFile;
 use crate::machine::Claim;
 use crate::reporter::Reporter;
 use crate::source::{SourceNotice, source_for};
 
+/// The prompt that a reporter starts with if the agent is blocked already.
+pub(crate) const INITIAL_PROMPT: &str = "initial";
 /// The label of an agent whose name is blank.
 const NAMELESS: &str = "agent";
 
@@ -54,8 +56,10 @@ impl Builder {
     /// What the agent does already, so that the first report is true
     /// (failure B18). `Working` is a turn of the main agent that goes on; the
     /// first [`turn`](crate::Handle::turn) takes it over, and the agent's
-    /// settling ends it. Without it the pane is claimed at the first event
-    /// that bears on the state.
+    /// settling ends it. `Blocked` is such a turn with an open prompt, which
+    /// ends when that first turn begins: from then on the host says what is
+    /// asked. Without it the pane is claimed at the first event that bears on
+    /// the state.
     pub fn initial(mut self, state: ReportState) -> Self {
         self.initial = Some(state);
         self
@@ -148,12 +152,11 @@ impl Builder {
         let options = Options::default().allow_foreign_socket(config.allow_foreign_socket);
         let client = Client::new(endpoint.socket(), options);
         let mut claim = Claim::new(endpoint.pane().clone(), source, label, &config);
-        claim.seed = u64::from(std::process::id());
-        let lease = LeaseFile::of_pane(&config, &endpoint);
+        claim.seed = RandomState::new().build_hasher().finish();
         let shared = Shared::new(config, true);
         shared.record(initial_events(initial));
-        let predecessor = engine::take_over(lease.clone(), &shared);
-        let plan = engine::Plan { claim, client, lease, agent, predecessor };
+        let predecessor = engine::take_over(&endpoint, &shared);
+        let plan = engine::Plan { claim, client, endpoint, agent, predecessor };
         match engine::start(shared.clone(), plan) {
             Ok(thread) => Ok(Reporter::new(shared, Some(thread))),
             Err(error) => {
@@ -187,7 +190,7 @@ fn initial_events(state: Option<ReportState>) -> Vec<AgentEvent> {
         Some(ReportState::Blocked) => vec![
             started,
             AgentEvent::PromptOpened {
-                prompt_id: "initial".to_owned(),
+                prompt_id: INITIAL_PROMPT.to_owned(),
                 prompt: Prompt::of(PromptKind::Other),
                 agent_id: Some(agent_id()),
             },

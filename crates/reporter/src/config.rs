@@ -158,7 +158,8 @@ pub enum Privacy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Verify {
-    /// Never; every receipt says unverified.
+    /// Never; every receipt says unverified. The pane is still watched, to
+    /// repair a row that somebody took.
     Never,
     /// After a claim and after a reconnect.
     Claim,

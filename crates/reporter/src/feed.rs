@@ -8,6 +8,8 @@ use tokio::sync::Notify;
 
 /// Most items that wait for a reader; then the oldest goes.
 const CAPACITY: usize = 1024;
+/// A clock cannot hold every [`Duration`].
+const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// What happened, in order, for one reader. A reader that falls more than
 /// 1 024 items behind loses the oldest ([`missed`](Self::missed)).
@@ -54,7 +56,7 @@ impl<T> Feed<T> {
     /// The next item, waited for at most this long; `None` also when the
     /// reporter has ended and all is read.
     pub fn recv_timeout(&self, timeout: Duration) -> Option<T> {
-        let deadline = Instant::now() + timeout;
+        let deadline = Instant::now() + timeout.min(FAR);
         let mut state = self.queue.lock();
         loop {
             if let Some(item) = state.items.pop_front() {
@@ -110,27 +112,40 @@ impl<T> Queue<T> {
 /// The writing end of any number of feeds.
 #[derive(Debug)]
 pub(crate) struct Feeds<T> {
-    queues: Mutex<Vec<Weak<Queue<T>>>>,
+    open: Mutex<Open<T>>,
+}
+
+#[derive(Debug)]
+struct Open<T> {
+    queues: Vec<Weak<Queue<T>>>,
+    over: bool,
 }
 
 impl<T> Default for Feeds<T> {
     fn default() -> Self {
-        Self { queues: Mutex::default() }
+        Self { open: Mutex::new(Open { queues: Vec::new(), over: false }) }
     }
 }
 
 impl<T: Clone> Feeds<T> {
     pub(crate) fn subscribe(&self, backlog: impl IntoIterator<Item = T>, over: bool) -> Feed<T> {
+        // Asked under the lock, an end comes either before this or to it.
+        let mut open = self.lock();
+        let over = over || open.over;
         let state = State { items: backlog.into_iter().collect(), missed: 0, over };
         let queue =
             Queue { state: Mutex::new(state), blocking: Condvar::new(), waiting: Notify::new() };
         let queue = Arc::new(queue);
-        self.lock().push(Arc::downgrade(&queue));
+        // Those that are gone go also where nothing is ever published.
+        open.queues.retain(|queue| queue.strong_count() > 0);
+        if !over {
+            open.queues.push(Arc::downgrade(&queue));
+        }
         Feed { queue }
     }
 
     pub(crate) fn publish(&self, item: &T) {
-        self.each(|queue| {
+        Self::each(&mut self.lock(), |queue| {
             let mut state = queue.lock();
             if state.items.len() == CAPACITY {
                 state.items.pop_front();
@@ -141,11 +156,13 @@ impl<T: Clone> Feeds<T> {
     }
 
     pub(crate) fn end(&self) {
-        self.each(|queue| queue.lock().over = true);
+        let mut open = self.lock();
+        open.over = true;
+        Self::each(&mut open, |queue| queue.lock().over = true);
     }
 
-    fn each(&self, act: impl Fn(&Queue<T>)) {
-        self.lock().retain(|queue| {
+    fn each(open: &mut Open<T>, act: impl Fn(&Queue<T>)) {
+        open.queues.retain(|queue| {
             let Some(queue) = queue.upgrade() else { return false };
             act(&queue);
             queue.wake();
@@ -153,8 +170,8 @@ impl<T: Clone> Feeds<T> {
         });
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Queue<T>>>> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Open<T>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Begin and end in one value: what a guard began ends when it goes, however
 //! it goes (failures B23, B27).
 
+use crate::builder::INITIAL_PROMPT;
 use crate::event::{AgentEvent, MAIN_AGENT, Prompt};
 use crate::handle::Handle;
 
@@ -18,12 +19,16 @@ impl Turn {
     /// running when the reporter started; overlapping ones have ids of their
     /// own.
     pub(crate) fn begin(handle: Handle) -> Self {
+        let started = |agent_id: &str| AgentEvent::AgentStarted { agent_id: agent_id.to_owned() };
         let agent_id = if handle.shared().take_main_turn() {
+            let prompt_id = INITIAL_PROMPT.to_owned();
+            handle.record_all([AgentEvent::PromptClosed { prompt_id }, started(MAIN_AGENT)]);
             MAIN_AGENT.to_owned()
         } else {
-            handle.shared().new_id("turn")
+            let agent_id = handle.shared().new_id("turn");
+            handle.tell(started(&agent_id));
+            agent_id
         };
-        handle.tell(AgentEvent::AgentStarted { agent_id: agent_id.clone() });
         Self { handle, agent_id }
     }
 
@@ -46,11 +51,14 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if self.agent_id == MAIN_AGENT {
+        let agent_id = std::mem::take(&mut self.agent_id);
+        let main = agent_id == MAIN_AGENT;
+        self.handle.tell(AgentEvent::AgentSettled { agent_id });
+        if main {
+            // Last: a turn that began as the main agent's before this one has
+            // settled would be settled with it.
             self.handle.shared().give_main_turn_back();
         }
-        let agent_id = std::mem::take(&mut self.agent_id);
-        self.handle.tell(AgentEvent::AgentSettled { agent_id });
     }
 }
 

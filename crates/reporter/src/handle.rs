@@ -150,11 +150,8 @@ impl Handle {
     /// Waits until everything before it is delivered, or will not be; an idle
     /// does not settle first. Blocks the caller, `timeout` at most.
     pub fn flush(&self, timeout: Duration) -> Flushed {
-        match self.shared.begin_flush(timeout) {
-            None => Flushed::Inactive,
-            Some(ticket) if self.shared.wait_flush(ticket, timeout) => Flushed::Delivered,
-            Some(_) => Flushed::TimedOut,
-        }
+        let Some(ticket) = Ticket::take(&self.shared, timeout) else { return Flushed::Inactive };
+        Flushed::of(self.shared.wait_flush(ticket.number, timeout))
     }
 
     /// As [`flush`](Self::flush), without blocking; works under any executor.
@@ -163,11 +160,8 @@ impl Handle {
     ///
     /// Dropping the future loses the answer and nothing else.
     pub async fn flush_async(&self, timeout: Duration) -> Flushed {
-        match self.shared.begin_flush(timeout) {
-            None => Flushed::Inactive,
-            Some(ticket) if self.shared.flushed(ticket).await => Flushed::Delivered,
-            Some(_) => Flushed::TimedOut,
-        }
+        let Some(ticket) = Ticket::take(&self.shared, timeout) else { return Flushed::Inactive };
+        Flushed::of(self.shared.flushed(ticket.number).await)
     }
 
     /// What becomes of reports from now on.
@@ -195,6 +189,30 @@ impl Handle {
     pub(crate) fn tell(&self, event: AgentEvent) -> &Self {
         self.record_all([event]);
         self
+    }
+}
+
+/// A flush that somebody waits for, until it goes.
+struct Ticket<'a> {
+    shared: &'a Shared,
+    number: u64,
+}
+
+impl<'a> Ticket<'a> {
+    fn take(shared: &'a Shared, timeout: Duration) -> Option<Self> {
+        shared.begin_flush(timeout).map(|number| Self { shared, number })
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        self.shared.forget_flush(self.number);
+    }
+}
+
+impl Flushed {
+    fn of(delivered: bool) -> Self {
+        if delivered { Self::Delivered } else { Self::TimedOut }
     }
 }
 

@@ -55,7 +55,7 @@ impl LeaseFile {
     /// The lease of a pane, by its id as the environment has it: a moved pane
     /// keeps that id for the processes in it.
     pub(crate) fn of(folder: &Path, socket: &Path, pane: &PaneId) -> Self {
-        let socket = std::fs::canonicalize(socket).unwrap_or_else(|_| socket.to_path_buf());
+        let socket = real(socket);
         let name = stable_hash(&[socket.as_os_str().as_encoded_bytes(), pane.as_str().as_bytes()]);
         Self { path: folder.join(format!("{name:016x}.lock")) }
     }
@@ -101,6 +101,14 @@ impl LeaseFile {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         options.open(&self.path)
     }
+}
+
+/// The path without symbolic links. A socket that is not there yet has its
+/// folder's, so that the name does not change when it comes.
+fn real(socket: &Path) -> PathBuf {
+    let canonical = |path: &Path| std::fs::canonicalize(path).ok();
+    let in_folder = || Some(canonical(socket.parent()?)?.join(socket.file_name()?));
+    canonical(socket).or_else(in_folder).unwrap_or_else(|| socket.to_path_buf())
 }
 
 /// Where leases are kept if nothing else is said.

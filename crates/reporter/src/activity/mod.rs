@@ -1,5 +1,6 @@
 //! From events to what is true now: [`Activity`] folds, [`Snapshot`] says.
 
+mod session;
 mod snapshot;
 mod text;
 mod usage;
@@ -11,8 +12,10 @@ use std::fmt;
 use herdr_proto::limits::TOKENS_PER_PANE;
 use herdr_proto::{PresentationText, ReportState, StateKey, StateLabels, TokenKey};
 
-use crate::event::{AgentEvent, MAIN_AGENT, SessionStarted};
-pub use snapshot::{Presentation, Session, Snapshot};
+use crate::event::{AgentEvent, ID_MAX_BYTES, MAIN_AGENT, SessionStarted};
+use session::KnownSession;
+pub use session::Session;
+pub use snapshot::{Presentation, Snapshot};
 pub use usage::show_context;
 use work::Work;
 
@@ -38,7 +41,7 @@ pub struct Activity {
     released: bool,
     /// Rises when everything is to go out again though nothing changed.
     resend: u64,
-    session: Option<SessionStarted>,
+    session: Option<KnownSession>,
     title: Option<PresentationText>,
     model: Option<PresentationText>,
     window: Option<u64>,
@@ -53,6 +56,8 @@ pub struct Activity {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
+    /// An id of over [`ID_MAX_BYTES`] bytes; the whole event is left out.
+    LongId,
     /// More than [`OPEN_MAX`] agents, tools, prompts and providers are open.
     TooManyOpen,
     /// Token keys that the server would refuse, and the report with them.
@@ -68,6 +73,7 @@ pub const OPEN_MAX: usize = 1024;
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::LongId => write!(f, "an id has over {ID_MAX_BYTES} bytes"),
             Self::TooManyOpen => write!(f, "over {OPEN_MAX} agents, tools and prompts are open"),
             Self::TokenKeys(keys) => {
                 write!(f, "token keys {} are not 1 to 32 of A-Z a-z 0-9 _ -", text::list(keys))
@@ -89,6 +95,9 @@ impl Activity {
     /// [`Refused`] names what was left out; everything else of the event was
     /// folded.
     pub fn apply(&mut self, event: AgentEvent) -> Result<(), Refused> {
+        if event.ids().any(|id| id.len() > ID_MAX_BYTES) {
+            return Err(Refused::LongId);
+        }
         self.released = false;
         match event {
             AgentEvent::SessionStarted(session) => self.start_session(session),
@@ -143,17 +152,18 @@ impl Activity {
         if session.agent_id != MAIN_AGENT {
             return;
         }
-        let same = |known: &SessionStarted| known.session_id == session.session_id;
+        let same = |known: &KnownSession| known.id == session.session_id;
         if self.session.as_ref().is_some_and(|known| !same(known)) {
             self.model = None;
             self.window = None;
             self.used = None;
         }
-        if let Some(model) = text::clean(session.model.as_deref()) {
-            if self.model.as_ref() != Some(&model) {
+        if let Some(model) = &session.model {
+            let model = text::clean(Some(model));
+            if self.model != model {
                 self.window = None;
             }
-            self.model = Some(model);
+            self.model = model;
         }
         if let Some(window) = session.context_window {
             self.window = (window > 0).then_some(window);
@@ -162,7 +172,7 @@ impl Activity {
         if let Some(title) = &session.title {
             self.title = text::clean(Some(title));
         }
-        self.session = Some(session);
+        self.session = Some(KnownSession::of(session));
         self.resend += 1;
         self.settle_state();
     }
@@ -170,12 +180,16 @@ impl Activity {
     fn change_tokens(&mut self, tokens: BTreeMap<String, Option<String>>) -> Result<(), Refused> {
         let mut bad_keys = Vec::new();
         let mut too_many = Vec::new();
-        for (key, value) in tokens {
+        // What goes first makes room for what comes.
+        let (go, come): (Vec<_>, Vec<_>) = tokens
+            .into_iter()
+            .map(|(key, value)| (key, text::clean(value.as_deref())))
+            .partition(|(_, value)| value.is_none());
+        for (key, value) in go.into_iter().chain(come) {
             let Ok(key) = TokenKey::parse(key.as_str()) else {
                 bad_keys.push(key);
                 continue;
             };
-            let value = text::clean(value.as_deref());
             if value.is_none() && !snapshot::is_derived(&key) {
                 self.tokens.remove(&key);
             } else if self.tokens.contains_key(&key) || self.tokens.len() < TOKENS_PER_PANE {

@@ -1,11 +1,9 @@
 use std::collections::BTreeMap;
 
 use herdr_proto::limits::TOKENS_PER_PANE;
-use herdr_proto::{
-    PresentationText, ReportState, ResumeArgv, SessionId, SessionPath, StateKey, StateLabels,
-    TokenKey,
-};
+use herdr_proto::{PresentationText, ReportState, StateKey, StateLabels, TokenKey};
 
+use super::session::Session;
 use super::work::Reason;
 use super::{Activity, show_context, text};
 use crate::config::{Config, Privacy, ReasonLabel, Source};
@@ -61,18 +59,6 @@ impl Presentation {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
-}
-
-/// A session as far as the server takes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Session {
-    /// The id, if the server would not drop it.
-    pub id: Option<SessionId>,
-    /// The path, if the server would not drop it.
-    pub path: Option<SessionPath>,
-    /// The command that restarts the agent, if it is well-formed.
-    pub resume_argv: Option<ResumeArgv>,
 }
 
 /// What a stopped agent's idle is called.
@@ -162,7 +148,7 @@ impl Activity {
         let derived = [
             (MODEL, self.model.clone()),
             (CONTEXT, text::clean(context.as_deref())),
-            (SESSION, session.and_then(|session| text::clean(Some(&session.session_id)))),
+            (SESSION, session.and_then(|session| text::clean(Some(&session.id)))),
         ];
         for (name, text) in derived {
             let (Ok(key), Some(text)) = (TokenKey::parse(name), text) else { continue };
@@ -177,14 +163,7 @@ impl Activity {
         if !config.report_session || config.privacy == Privacy::Fixed {
             return None;
         }
-        let session = self.session.as_ref()?;
-        let path = session.session_path.as_ref();
-        let argv = session.resume_argv.as_ref();
-        Some(Session {
-            id: SessionId::parse(session.session_id.as_str()).ok(),
-            path: path.and_then(|path| SessionPath::parse(path.as_str()).ok()),
-            resume_argv: argv.and_then(|argv| ResumeArgv::parse(argv.clone()).ok()),
-        })
+        self.session.as_ref()?.sent.clone()
     }
 }
 

@@ -42,9 +42,32 @@ impl Flushes {
         self.done.extend(open.into_iter().map(|(ticket, _)| (ticket, false)));
     }
 
+    /// Nobody waits for it any more.
+    pub(super) fn forget(&mut self, ticket: u64) {
+        self.open.retain(|(open, _)| *open != ticket);
+        self.done.retain(|(done, _)| *done != ticket);
+    }
+
     /// How a flush ended, once.
     pub(super) fn take(&mut self, ticket: u64) -> Option<bool> {
         let at = self.done.iter().position(|(done, _)| *done == ticket)?;
         Some(self.done.swap_remove(at).1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forgotten_flush_leaves_nothing_behind() {
+        let mut flushes = Flushes::default();
+        let now = Instant::now();
+        let (open, done) = (flushes.begin(now), flushes.begin(now));
+        flushes.forget(open);
+        flushes.settle(true, now);
+        flushes.forget(done);
+        assert_eq!((flushes.take(open), flushes.take(done)), (None, None));
+        assert!(flushes.open.is_empty() && flushes.done.is_empty());
     }
 }

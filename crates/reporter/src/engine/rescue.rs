@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use herdr_proto::{ReleaseAgent, Seq};
@@ -12,39 +12,37 @@ const DEADLINE: Duration = Duration::from_millis(500);
 /// What is needed to give the pane back if the engine fails.
 #[derive(Debug)]
 pub(super) struct Will {
-    release: ReleaseAgent,
-    last_seq: AtomicU64,
+    /// With the last number that was used; none if nothing was sent.
+    release: Mutex<ReleaseAgent>,
 }
 
 impl Will {
     pub(super) fn new(claim: &Claim) -> Self {
         let release =
             ReleaseAgent::new(claim.pane.clone(), claim.source.clone(), claim.agent.clone());
-        Self { release, last_seq: AtomicU64::new(0) }
+        Self { release: Mutex::new(release) }
     }
 
-    /// Notes the number of a request that goes out.
+    /// Notes a request that goes out: its number, and where the claim is by
+    /// now and under which name.
     pub(super) fn note(&self, call: &PaneCall) {
-        let seq = match call {
-            PaneCall::Report(report) => report.seq,
-            PaneCall::Metadata(report) => report.seq,
-            PaneCall::Release(release) => release.seq,
-            PaneCall::Get(_) | PaneCall::Ping(_) | PaneCall::Processes(_) | PaneCall::List(_) => {
-                None
+        let mut release = self.release.lock().unwrap_or_else(PoisonError::into_inner);
+        match call {
+            PaneCall::Report(report) => {
+                release.pane_id.clone_from(&report.pane_id);
+                release.source.clone_from(&report.source);
+                release.seq = release.seq.max(report.seq);
             }
-        };
-        if let Some(seq) = seq {
-            self.last_seq.fetch_max(seq.get(), Ordering::Relaxed);
+            PaneCall::Metadata(report) => release.seq = release.seq.max(report.seq),
+            PaneCall::Release(last) => release.seq = release.seq.max(last.seq),
+            PaneCall::Get(_) | PaneCall::Ping(_) | PaneCall::Processes(_) | PaneCall::List(_) => {}
         }
     }
 
     pub(super) async fn execute(&self, client: &Client) -> Ended {
-        let last = self.last_seq.load(Ordering::Relaxed);
-        if last == 0 {
-            return Ended::NothingToRelease;
-        }
-        let mut release = self.release.clone();
-        release.seq = Some(Seq::new(last.saturating_add(1)));
+        let mut release = self.release.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(last) = release.seq else { return Ended::NothingToRelease };
+        release.seq = Some(Seq::new(last.get().saturating_add(1)));
         match client.with_deadline(DEADLINE).call(&release).await {
             Ok(_) => Ended::ReleasedUncleared,
             Err(_) => Ended::NotReleased,

@@ -16,6 +16,12 @@ use crate::machine::{
 
 /// After a held stream could not be opened, the next try waits for this long.
 const HOLD_AGAIN: Duration = Duration::from_secs(2);
+/// A held stream that lived for longer was a good one.
+const HOLD_GOOD: Duration = Duration::from_secs(10);
+/// After the second brief one in a row the next waits for this long, doubling …
+const HOLD_BRIEF: Duration = Duration::from_millis(100);
+/// … up to this. Each end makes everything go out again.
+const HOLD_BRIEF_CAP: Duration = Duration::from_secs(60);
 /// What the machine's end leaves of the host's budget for the way back.
 const RETURN_TIME: Duration = Duration::from_millis(10);
 
@@ -33,6 +39,8 @@ pub(super) struct Engine<'a> {
     started: Instant,
     in_flight: Option<Exchange>,
     hold: Hold,
+    /// How many held streams in a row ended soon after they began.
+    brief_holds: u32,
     /// The socket that the last answer came from.
     socket: Option<SocketIdentity>,
     wake: Option<Duration>,
@@ -45,7 +53,7 @@ enum Hold {
     /// Not wanted, or not before this moment.
     Off(Option<Instant>),
     Opening(Opening),
-    Open(HeldStream),
+    Open(HeldStream, Instant),
 }
 
 /// What the engine was woken by.
@@ -78,6 +86,7 @@ impl<'a> Engine<'a> {
             started: Instant::now(),
             in_flight: None,
             hold: Hold::Off(None),
+            brief_holds: 0,
             socket: None,
             wake: None,
             ended: None,
@@ -112,12 +121,15 @@ impl<'a> Engine<'a> {
                         self.open_hold();
                     }
                 }
-                Woken::Opened(Ok(stream)) => self.hold = Hold::Open(stream),
+                Woken::Opened(Ok(stream)) => {
+                    self.hold = Hold::Open(stream, Instant::now());
+                }
                 Woken::Opened(Err(_)) => {
+                    self.brief_holds = 0;
                     self.hold = Hold::Off(Some(Instant::now() + HOLD_AGAIN));
                 }
                 Woken::ServerGone => {
-                    self.hold = Hold::Off(None);
+                    self.hold = self.after_hold();
                     self.step(Input::ServerChanged);
                 }
             }
@@ -137,7 +149,7 @@ impl<'a> Engine<'a> {
             match &mut self.hold {
                 Hold::Off(_) => pending().await,
                 Hold::Opening(opening) => Woken::Opened(opening.await),
-                Hold::Open(stream) => {
+                Hold::Open(stream, _) => {
                     stream.ended().await;
                     Woken::ServerGone
                 }
@@ -155,7 +167,15 @@ impl<'a> Engine<'a> {
 
     fn next_wake(&self) -> impl Future<Output = ()> + use<> {
         let flush = self.shared.next_flush_timeout().map(Instant::from_std);
-        let wake = self.wake.map(|wake| self.started + wake);
+        let wake = self.wake.and_then(|wake| self.started.checked_add(wake));
+        let wake = match self.hold {
+            // A failed try is repeated beside an answer, but a server that
+            // ended a stream is there, and the next end should be news too.
+            Hold::Off(Some(again)) if self.brief_holds > 0 => {
+                Some(wake.map_or(again, |wake| wake.min(again)))
+            }
+            _ => wake,
+        };
         let at = match (wake, flush) {
             (Some(wake), Some(flush)) => Some(wake.min(flush)),
             (wake, flush) => wake.or(flush),
@@ -170,7 +190,8 @@ impl<'a> Engine<'a> {
             self.step(Input::Close { budget: Duration::ZERO });
             return;
         }
-        if news.changed {
+        // A close sends nothing pending, so what is wanted does not matter then.
+        if news.changed && news.close.is_none() {
             self.step(Input::Wanted(news.wanted.map(Box::new)));
             if self.tenure.may_try() {
                 self.try_lease().await;
@@ -228,7 +249,22 @@ impl<'a> Engine<'a> {
                 return;
             }
         }
+        if self.brief_holds > 0 {
+            self.open_hold();
+        }
         self.step(Input::Timer);
+    }
+
+    /// When to open the next held stream. A handoff ends one that may be young,
+    /// and so may the next; a server that ends every one must not be asked, and
+    /// sent everything again, in a loop.
+    fn after_hold(&mut self) -> Hold {
+        let good = matches!(&self.hold, Hold::Open(_, since) if since.elapsed() >= HOLD_GOOD);
+        self.brief_holds = if good { 0 } else { self.brief_holds.saturating_add(1) };
+        Hold::Off(self.brief_holds.checked_sub(2).map(|doublings| {
+            let wait = HOLD_BRIEF.saturating_mul(1 << doublings.min(16));
+            Instant::now() + wait.min(HOLD_BRIEF_CAP)
+        }))
     }
 
     fn step(&mut self, input: Input) {

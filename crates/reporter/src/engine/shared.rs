@@ -2,6 +2,7 @@ use std::fs::File;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use socket_transport::Endpoint;
 use tokio::sync::Notify;
 
 use super::flushes::Flushes;
@@ -11,6 +12,7 @@ use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::AgentEvent;
 use crate::feed::Feed;
+use crate::lease::LeaseFile;
 use crate::machine::{Counters, Ended, Lease, Legacy, Step};
 use crate::receipt::Receipt;
 
@@ -96,6 +98,8 @@ impl Shared {
         &self,
         events: impl IntoIterator<Item = AgentEvent>,
     ) -> Vec<(usize, Refused)> {
+        // The iterator is the host's: it may block, panic or call us.
+        let events: Vec<AgentEvent> = events.into_iter().collect();
         let mut state = self.lock();
         let mut refused = Vec::new();
         for (index, event) in events.into_iter().enumerate() {
@@ -196,7 +200,7 @@ impl Shared {
         if !state.active || state.ended.is_some() {
             return None;
         }
-        let ticket = state.flushes.begin(Instant::now() + timeout);
+        let ticket = state.flushes.begin(from_now(timeout));
         drop(state);
         self.engine.notify_one();
         Some(ticket)
@@ -204,7 +208,12 @@ impl Shared {
 
     pub(crate) fn wait_flush(&self, ticket: u64, timeout: Duration) -> bool {
         let done = |state: &mut State| state.flushes.take(ticket);
-        self.wait(timeout + GRACE, done).unwrap_or(false)
+        self.wait(timeout.saturating_add(GRACE), done).unwrap_or(false)
+    }
+
+    /// Nobody waits for this flush any more.
+    pub(crate) fn forget_flush(&self, ticket: u64) {
+        self.lock().flushes.forget(ticket);
     }
 
     pub(crate) async fn flushed(&self, ticket: u64) -> bool {
@@ -212,7 +221,7 @@ impl Shared {
     }
 
     pub(crate) fn begin_close(&self, budget: Duration) {
-        let deadline = Instant::now() + budget;
+        let deadline = from_now(budget);
         let mut state = self.lock();
         let sooner = state.close.is_none_or(|close| deadline < close);
         if sooner {
@@ -223,7 +232,8 @@ impl Shared {
     }
 
     pub(crate) fn wait_ended(&self, budget: Duration) -> Ended {
-        self.wait(budget + GRACE, |state| state.how_ended()).unwrap_or(Ended::NotReleased)
+        self.wait(budget.saturating_add(GRACE), |state| state.how_ended())
+            .unwrap_or(Ended::NotReleased)
     }
 
     pub(crate) async fn ended(&self) -> Ended {
@@ -235,6 +245,14 @@ impl Shared {
     pub(crate) fn retire(&self) {
         self.lock().succession.get_or_insert_default();
         self.engine.notify_one();
+    }
+
+    pub(crate) fn is_retired(&self) -> bool {
+        self.lock().succession.is_some()
+    }
+
+    pub(crate) fn lease_of(&self, pane: &Endpoint) -> LeaseFile {
+        LeaseFile::of_pane(&self.config, pane)
     }
 
     /// For the engine: leaves what a successor needs, if there is one.
@@ -315,7 +333,7 @@ impl Shared {
         timeout: Duration,
         mut done: impl FnMut(&mut State) -> Option<T>,
     ) -> Option<T> {
-        let deadline = Instant::now() + timeout;
+        let deadline = from_now(timeout);
         let mut state = self.lock();
         loop {
             if let Some(value) = done(&mut state) {
@@ -346,6 +364,12 @@ impl Shared {
         // state; the pane must not be left with an older one for it.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The moment after `time`; a clock cannot hold every [`Duration`].
+fn from_now(time: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    Instant::now() + time.min(FAR)
 }
 
 impl State {

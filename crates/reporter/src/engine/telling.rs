@@ -32,20 +32,24 @@ impl Telling {
 
     /// Tells a diagnostic to whoever listens, now or later.
     pub(super) fn raise(&self, diagnostic: Diagnostic) {
-        tracing::warn!(kind = diagnostic.kind.as_str(), detail = %diagnostic.detail);
+        self.keep(&mut self.raised(), diagnostic);
+    }
+
+    /// As [`raise`](Self::raise), unless one of its kind was told before.
+    pub(super) fn raise_once(&self, diagnostic: Diagnostic) {
         let mut raised = self.raised();
+        if !raised.iter().any(|known| known.kind == diagnostic.kind) {
+            self.keep(&mut raised, diagnostic);
+        }
+    }
+
+    fn keep(&self, raised: &mut Vec<Diagnostic>, diagnostic: Diagnostic) {
+        tracing::warn!(kind = diagnostic.kind.as_str(), detail = %diagnostic.detail);
         self.diagnostics.publish(&diagnostic);
         if raised.len() == KEPT {
             raised.remove(0);
         }
         raised.push(diagnostic);
-    }
-
-    /// As [`raise`](Self::raise), unless one of its kind was told before.
-    pub(super) fn raise_once(&self, diagnostic: Diagnostic) {
-        if !self.raised().iter().any(|known| known.kind == diagnostic.kind) {
-            self.raise(diagnostic);
-        }
     }
 
     pub(super) fn end(&self) {

@@ -137,6 +137,39 @@ pub enum AgentEvent {
     Release,
 }
 
+impl AgentEvent {
+    /// Every id that it carries and that may be kept.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
+        let ids: [Option<&String>; 3] = match self {
+            Self::SessionStarted(session) => {
+                [Some(&session.session_id), Some(&session.agent_id), None]
+            }
+            Self::SessionEnded { agent_id }
+            | Self::AgentStarted { agent_id }
+            | Self::AgentSettled { agent_id }
+            | Self::TitleChanged { agent_id, .. }
+            | Self::ModelChanged { agent_id, .. }
+            | Self::UsageChanged { agent_id, .. } => [Some(agent_id), None, None],
+            Self::ToolStarted { tool_id, tool, agent_id } => {
+                [Some(tool_id), Some(tool), Some(agent_id)]
+            }
+            Self::ToolFinished { tool_id } => [Some(tool_id), None, None],
+            Self::PromptOpened { prompt_id, agent_id, .. } => {
+                [Some(prompt_id), agent_id.as_ref(), None]
+            }
+            Self::PromptClosed { prompt_id } => [Some(prompt_id), None, None],
+            Self::WorkflowSnapshot { provider, .. } | Self::WorkflowUnavailable { provider } => {
+                [Some(provider), None, None]
+            }
+            Self::StateSet { .. }
+            | Self::TokensChanged { .. }
+            | Self::LabelsChanged { .. }
+            | Self::Release => [None; 3],
+        };
+        ids.into_iter().flatten().map(String::as_str)
+    }
+}
+
 /// A session began or goes on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -44,7 +44,7 @@ impl PaneMachine {
             step.quiet = self.lease == Lease::Denied;
             return;
         }
-        if self.wanted.is_none() && (!self.claimed || self.inherited) {
+        if self.wanted.is_none() && (self.owes_nothing() || self.inherited) {
             self.ledger.leave_unjudged();
             step.quiet = true;
             return;
@@ -112,6 +112,11 @@ impl PaneMachine {
         self.next_look(now, wake)
     }
 
+    /// Nothing of ours can be on the pane.
+    pub(super) fn owes_nothing(&self) -> bool {
+        !self.claimed && !self.confirmed.has_metadata()
+    }
+
     fn may_decorate(&self) -> bool {
         self.confirmed.state.is_some()
             || self.stop.is_some()
@@ -144,7 +149,7 @@ impl PaneMachine {
         let settled = (state == ReportState::Idle && follows_work)
             .then_some(self.pace.idle_since)
             .flatten()
-            .map(|since| since + self.claim.settle);
+            .map(|since| since.saturating_add(self.claim.settle));
         paced.max(settled)
     }
 

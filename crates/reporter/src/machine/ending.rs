@@ -35,10 +35,10 @@ impl PaneMachine {
         }
         self.retry = None;
         self.ending = Some(Ending {
-            clear_until: now + budget / 2,
-            deadline: now + budget.max(RELEASE_MIN),
+            clear_until: now.saturating_add(budget / 2),
+            deadline: now.saturating_add(budget.max(RELEASE_MIN)),
             clear_failed: false,
-            had_claim: self.claimed,
+            had_claim: !self.owes_nothing(),
             was_up: self.backoff.until().is_none(),
             retry_at: None,
             done: None,
@@ -59,10 +59,11 @@ impl PaneMachine {
             step.abandon = true;
             let released = flight.carries == Carries::Release;
             self.abandon();
+            let owed = !self.owes_nothing();
             if let Some(ending) = &mut self.ending {
                 // What was in flight may have claimed the pane, or may have
                 // been the clear.
-                ending.had_claim |= self.claimed;
+                ending.had_claim |= owed;
                 ending.clear_failed = true;
             }
             if released {
@@ -72,12 +73,11 @@ impl PaneMachine {
         let lost = self.lease != Lease::Held;
         if lost {
             self.end(Ended::NothingToRelease);
-        } else if !self.claimed {
+        } else if self.owes_nothing() {
             self.end(self.how_released());
         }
-        if let Some(ended) = self.ending.as_ref().and_then(|ending| ending.done) {
-            self.ledger.end();
-            step.ended = Some(ended);
+        self.finish(step);
+        if step.ended.is_some() {
             return;
         }
         self.next_of_ending(now, clear_until, deadline, step);
@@ -102,12 +102,24 @@ impl PaneMachine {
             step.wake = Some(clear_until);
             return;
         }
-        let mut actions = plan(None, self.claimed, &self.confirmed);
-        let action = if clearing { actions.swap_remove(0) } else { Action::Release };
+        let actions = plan(None, self.claimed, &self.confirmed);
+        let next = actions.into_iter().find(|action| clearing || *action == Action::Release);
+        let Some(action) = next else {
+            self.end(self.how_released());
+            self.finish(step);
+            return;
+        };
         let until = if action == Action::Release { deadline } else { clear_until };
         let time = until.saturating_sub(elapsed).max(RELEASE_MIN);
         step.request = Some(self.send(action, now, time));
         step.wake = Some(until.max(elapsed + RELEASE_MIN));
+    }
+
+    fn finish(&mut self, step: &mut Step) {
+        step.ended = self.ending.as_ref().and_then(|ending| ending.done);
+        if step.ended.is_some() {
+            self.ledger.end();
+        }
     }
 
     /// A read-back or a clear failed: the release goes out all the same.

@@ -244,8 +244,8 @@ pub enum FailureKind {
     Broken,
     /// The answer is none to this request. It may have been applied.
     Malformed,
-    /// Nothing will change until the socket does: no socket, forbidden, too
-    /// long, another user's.
+    /// Nothing will change until the socket does: forbidden, no socket at
+    /// all, too long, another user's.
     Unusable,
     /// Something else than Herdr's pane API answers.
     NotPaneApi,

@@ -155,7 +155,6 @@ impl PaneMachine {
     /// leave those that show somebody else's value by now.
     pub(super) fn must_look_before_clearing(&self) -> bool {
         self.wanted.is_none()
-            && self.claimed
             && !self.confirmed.tokens.is_empty()
             && !self.watcher.looked_before_clearing
     }

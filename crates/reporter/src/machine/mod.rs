@@ -98,6 +98,7 @@ pub struct PaneMachine {
     retry: Option<Flight>,
     seq: SeqClock,
     backoff: Backoff,
+    contact: Contact,
     pace: Pace,
     /// When title, labels and tokens are to be sent again.
     refresh_at: Option<Duration>,
@@ -112,6 +113,15 @@ pub struct PaneMachine {
     raised: BTreeSet<DiagnosticKind>,
     diagnostics: Vec<Diagnostic>,
     ending: Option<Ending>,
+}
+
+/// Whether the server is there.
+#[derive(Debug, Default)]
+struct Contact {
+    /// It has answered once.
+    met: bool,
+    /// Since when it does not.
+    lost_since: Option<Duration>,
 }
 
 /// Why the state does not go out any more.
@@ -140,6 +150,7 @@ impl PaneMachine {
             flight: None,
             retry: None,
             seq: SeqClock::default(),
+            contact: Contact::default(),
             pace: Pace::default(),
             refresh_at: None,
             stop: None,

@@ -7,14 +7,20 @@ use herdr_proto::ErrorCode;
 use super::backoff::{LONG, LONGEST};
 use super::plan::{Confirmed, Known, PresentationRecord, StateRecord};
 use super::request::{Carries, Flight};
-use super::{Answer, Failure, FailureKind, Now, PaneMachine, REFUSED_REST};
+use super::{Answer, Contact, Failure, FailureKind, Now, PaneMachine, REFUSED_REST};
 use crate::diagnostic::DiagnosticKind;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
+
+/// A server that was there and is not is no news for so long.
+const GAP: Duration = Duration::from_secs(1);
+/// Title, labels and tokens are not sent again more often than this.
+const REFRESH_MIN: Duration = Duration::from_millis(250);
 
 impl PaneMachine {
     pub(super) fn answered(&mut self, now: Now, answer: Answer) {
         let Some(flight) = self.flight.take() else { return };
         self.backoff.succeed();
+        self.contact = Contact { met: true, lost_since: None };
         self.rearm(&[
             DiagnosticKind::ConnectFailed,
             DiagnosticKind::Timeout,
@@ -83,7 +89,7 @@ impl PaneMachine {
     fn metadata_delivered(&mut self, now: Duration) {
         self.watcher.metadata_delivered(now, self.claim.verify);
         if self.confirmed.has_metadata() {
-            let refresh = now + self.claim.metadata_ttl.as_duration() / 3;
+            let refresh = now + (self.claim.metadata_ttl.as_duration() / 3).max(REFRESH_MIN);
             self.refresh_at.get_or_insert(refresh);
         } else {
             self.refresh_at = None;
@@ -93,7 +99,10 @@ impl PaneMachine {
     pub(super) fn failed(&mut self, now: Duration, failure: Failure) {
         let Some(flight) = self.flight.take() else { return };
         let Failure { kind, detail } = failure;
-        let sent = !matches!(kind, FailureKind::Unreachable | FailureKind::Unusable);
+        let sent = !matches!(
+            kind,
+            FailureKind::Unreachable | FailureKind::Unusable | FailureKind::NotPaneApi
+        );
         if sent && !matches!(kind, FailureKind::Rejected(_)) {
             self.may_be_applied(&flight.carries);
         }
@@ -132,7 +141,12 @@ impl PaneMachine {
                 self.backoff.wait(now, LONGEST);
             }
             _ => {
-                self.raise(DiagnosticKind::ConnectFailed, detail);
+                // A handoff takes a moment, and is no news for the host; a
+                // server that never answered is.
+                let since = *self.contact.lost_since.get_or_insert(now);
+                if !self.contact.met || now.saturating_sub(since) >= GAP {
+                    self.raise(DiagnosticKind::ConnectFailed, detail);
+                }
                 // A server that went away has lost what it knew of us.
                 self.server_changed();
                 self.backoff.fail(now, false);

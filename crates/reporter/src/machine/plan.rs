@@ -76,18 +76,14 @@ impl PresentationRecord {
 /// clears, then the release.
 pub(super) fn plan(wanted: Option<&Snapshot>, claimed: bool, confirmed: &Confirmed) -> Vec<Action> {
     let mut actions = Vec::new();
-    match wanted {
-        Some(wanted) => {
-            actions.extend(state_action(wanted, confirmed));
-            actions.extend(presentation_action(PresentationRecord::of(wanted), confirmed));
-            actions.extend(token_actions(&wanted.tokens, confirmed));
-        }
-        None if claimed => {
-            actions.extend(presentation_action(PresentationRecord::default(), confirmed));
-            actions.extend(token_actions(&BTreeMap::new(), confirmed));
-            actions.push(Action::Release);
-        }
-        None => {}
+    if let Some(wanted) = wanted {
+        actions.extend(state_action(wanted, confirmed));
+        actions.extend(presentation_action(PresentationRecord::of(wanted), confirmed));
+        actions.extend(token_actions(&wanted.tokens, confirmed));
+    } else {
+        actions.extend(presentation_action(PresentationRecord::default(), confirmed));
+        actions.extend(token_actions(&BTreeMap::new(), confirmed));
+        actions.extend(claimed.then_some(Action::Release));
     }
     actions
 }

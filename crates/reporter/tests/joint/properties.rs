@@ -94,7 +94,7 @@ fn play(world: &mut World, acts: Vec<Act>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Once the server is healthy again, and nobody else writes, the pane
     /// shows what is wanted.

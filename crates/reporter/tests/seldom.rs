@@ -1,0 +1,217 @@
+//! Calls that hosts seldom make, and servers that are seldom met: none of it
+//! may hang, grow, loop or panic.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixListener;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
+
+use fake_herdr::FakeHerdr;
+use herdr_proto::PaneId;
+use reporter::{
+    Activity, AgentEvent, Builder, Config, Ended, Flushed, MAIN_AGENT, Reporter, SessionStarted,
+};
+use socket_transport::Endpoint;
+
+const AMPLE: Duration = Duration::from_secs(20);
+
+fn config(herdr: &FakeHerdr) -> Config {
+    let mut config = Config::default();
+    config.runtime_folder = Some(herdr.socket_path().with_file_name("leases"));
+    config
+}
+
+fn builder(herdr: &FakeHerdr) -> Builder {
+    let pane = PaneId::parse(herdr.pane_id()).unwrap();
+    let endpoint = Endpoint::new(herdr.socket_path(), pane);
+    Reporter::builder("host").endpoint(endpoint).config(config(herdr))
+}
+
+fn memory() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+#[test]
+fn a_server_that_ends_every_stream_at_once_is_not_asked_in_a_loop() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            counted.fetch_add(1, Ordering::AcqRel);
+            let mut stream = stream.unwrap();
+            let mut request = String::new();
+            let _ = BufReader::new(&stream).read_line(&mut request);
+            let result = if request.contains("events.subscribe") {
+                r#"{"type":"subscription_started"}"#
+            } else if request.contains("pane.get") {
+                r#"{"type":"pane_info","pane":{"pane_id":"w1:p1","agent":"host","agent_status":"working"}}"#
+            } else if request.contains("pane.process_info") {
+                r#"{"type":"pane_process_info","process_info":{"pane_id":"w1:p1","foreground_processes":[]}}"#
+            } else {
+                r#"{"type":"ok"}"#
+            };
+            let _ = stream.write_all(format!("{{\"id\":\"r\",\"result\":{result}}}\n").as_bytes());
+        }
+    });
+    let mut config = Config::default();
+    config.runtime_folder = Some(folder.path().join("leases"));
+    let endpoint = Endpoint::new(&path, PaneId::parse("w1:p1").unwrap());
+    let pane = Reporter::builder("host").endpoint(endpoint).config(config).start();
+    let _turn = pane.turn();
+    let receipts = pane.receipts();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(1) {
+        receipts.recv_timeout(Duration::from_millis(100));
+    }
+    let asked = asked.load(Ordering::Acquire);
+    assert!(asked < 50, "{asked} connections in a second");
+}
+
+#[test]
+fn the_hosts_iterator_may_use_the_reporter() {
+    let (done, waits) = channel();
+    std::thread::spawn(move || {
+        let herdr = FakeHerdr::start().unwrap();
+        let pane = builder(&herdr).start();
+        let handle = pane.handle();
+        pane.record_all((0..3).map(|_| {
+            assert!(handle.is_active());
+            AgentEvent::AgentStarted { agent_id: MAIN_AGENT.into() }
+        }));
+        done.send(()).unwrap();
+    });
+    assert!(waits.recv_timeout(AMPLE).is_ok(), "a deadlock");
+}
+
+#[test]
+fn any_time_may_be_asked_for() {
+    let herdr = FakeHerdr::start().unwrap();
+    let mut config = config(&herdr);
+    config.settle = Duration::MAX;
+    let pane = builder(&herdr).config(config).start();
+    let receipts = pane.receipts();
+    let turn = pane.turn();
+    assert_eq!(pane.flush(Duration::MAX), Flushed::Delivered);
+    drop(turn);
+    pane.title("an idle that never settles");
+    assert_eq!(pane.flush(Duration::MAX), Flushed::Delivered);
+    drop(pane.turn());
+    assert_eq!(pane.close(Duration::MAX), Ended::Released);
+    while receipts.recv_timeout(Duration::MAX).is_some() {}
+}
+
+#[test]
+fn a_feed_that_begins_with_the_end_ends() {
+    let herdr = FakeHerdr::start().unwrap();
+    for _ in 0..300 {
+        let pane = builder(&herdr).start();
+        let handle = pane.handle();
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(move || {
+                let mut feeds = Vec::new();
+                while handle.is_active() {
+                    feeds.push(handle.receipts());
+                }
+                feeds
+            });
+            pane.close(AMPLE);
+            for feed in reader.join().unwrap() {
+                let begun = Instant::now();
+                while feed.recv_timeout(AMPLE).is_some() {}
+                assert!(begun.elapsed() < AMPLE, "it never ends");
+            }
+        });
+    }
+}
+
+#[test]
+fn feeds_that_are_gone_cost_nothing() {
+    let pane = Reporter::builder("host").environment(|_| None).start();
+    let before = memory();
+    for _ in 0..300_000 {
+        drop(pane.diagnostics());
+    }
+    let more = memory().saturating_sub(before) >> 20;
+    assert!(more < 16, "{more} MiB more");
+}
+
+#[test]
+fn a_turn_that_ends_does_not_take_one_that_begins_with_it() {
+    let herdr = FakeHerdr::start().unwrap();
+    let pane = builder(&herdr).start();
+    let barrier = Barrier::new(2);
+    for round in 0..1000 {
+        let ending = pane.turn();
+        let (barrier, handle) = (&barrier, pane.handle());
+        let begun = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                barrier.wait();
+                drop(ending);
+            });
+            barrier.wait();
+            handle.turn()
+        });
+        pane.flush(AMPLE);
+        assert_eq!(herdr.observe("w1:p1").unwrap().agent_status, "working", "round {round}");
+        drop(begun);
+    }
+}
+
+#[test]
+fn tokens_that_go_make_room_for_those_that_come() {
+    let text = || Some("v".to_owned());
+    let mut activity = Activity::default();
+    let full = (0..32).map(|n| (format!("k{n:02}"), text())).collect();
+    activity.apply(AgentEvent::TokensChanged { tokens: full }).unwrap();
+    let swap = BTreeMap::from([("a".to_owned(), text()), ("k31".to_owned(), None)]);
+    activity.apply(AgentEvent::TokensChanged { tokens: swap }).unwrap();
+}
+
+#[test]
+fn a_blank_model_of_a_session_takes_the_model_off() {
+    let mut activity = Activity::default();
+    for model in ["m", " "] {
+        let mut session = SessionStarted::new("a");
+        session.model = Some(model.into());
+        activity.apply(AgentEvent::SessionStarted(session)).unwrap();
+    }
+    assert!(activity.snapshot(&Config::default()).unwrap().tokens.is_empty());
+}
+
+#[test]
+fn a_session_of_which_nothing_can_be_sent_is_none() {
+    let mut activity = Activity::default();
+    activity.apply(AgentEvent::SessionStarted(SessionStarted::new(""))).unwrap();
+    assert_eq!(activity.snapshot(&Config::default()).unwrap().session, None);
+}
+
+#[test]
+fn ids_are_bounded_whoever_makes_them() {
+    let mut activity = Activity::default();
+    let event = AgentEvent::AgentStarted { agent_id: "x".repeat(1 << 20) };
+    assert!(activity.apply(event).is_err());
+    assert_eq!(activity.state(), None);
+}
+
+#[test]
+fn the_first_turn_ends_an_initial_block() {
+    let herdr = FakeHerdr::start().unwrap();
+    let pane = builder(&herdr).initial(ReportState::Blocked).start();
+    pane.flush(AMPLE);
+    assert_eq!(herdr.observe("w1:p1").unwrap().agent_status, "blocked");
+    let _turn = pane.turn();
+    pane.flush(AMPLE);
+    assert_eq!(herdr.observe("w1:p1").unwrap().agent_status, "working");
+}
