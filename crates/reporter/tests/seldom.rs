@@ -7,15 +7,13 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixListener;
-use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
-use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
-use herdr_proto::PaneId;
+use herdr_proto::{PaneId, ReportState};
 use reporter::{
     Activity, AgentEvent, Builder, Config, Ended, Flushed, MAIN_AGENT, Reporter, SessionStarted,
 };
