@@ -4,11 +4,16 @@
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
 
 mod cli;
+mod control;
 mod demo;
+mod emit;
+mod exec;
+mod exec_ends;
 mod flush;
 mod hostile;
 mod lines;
 mod others;
+mod pane;
 mod sessions;
 mod settings;
 mod signals;

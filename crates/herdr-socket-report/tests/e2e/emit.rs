@@ -1,0 +1,283 @@
+//! The one-shots, with an owner and without.
+
+use std::process::{Child, Stdio};
+
+use fake_herdr::Fault;
+use serde_json::json;
+
+use crate::pane::{Pane, Started, complaints};
+use crate::support::requests;
+
+/// A pane that nobody has, and one with a reporter.
+fn panes() -> [(Pane, Option<Started>); 2] {
+    let owned = Pane::new();
+    let owner = owned.start(&["run"]);
+    owned.client();
+    [(Pane::new(), None), (owned, Some(owner))]
+}
+
+#[test]
+fn each_of_them_says_one_thing() {
+    for (pane, owner) in panes() {
+        pane.quietly(&["emit", r#"{"event": "agent_started"}"#]);
+        pane.wait_status("working");
+        pane.quietly(&["title", "Fix \u{1b}[31mthe\nlogin"]);
+        pane.quietly(&["labels", "blocked=needs you", "working=on it"]);
+        pane.quietly(&["tokens", "branch=main", "gone=x"]);
+        pane.quietly(&["tokens", "gone="]);
+        let seen = pane.wait(|seen| {
+            seen.tokens.len() == 1 && seen.title.is_some() && seen.state_labels.len() == 2
+        });
+        assert_eq!(seen.title.as_deref(), Some("Fix the login"), "{}", owner.is_some());
+        assert_eq!(seen.tokens["branch"], "main");
+        assert_eq!(seen.state_labels["blocked"], "needs you");
+        pane.quietly(&["labels", "working="]);
+        pane.wait(|seen| seen.state_labels.len() == 1);
+        pane.quietly(&["session", "s-1"]);
+        pane.quietly(&[
+            "emit",
+            r#"{"event": "agent_settled"}"#,
+            r#"{"event": "usage_changed", "used": 34000}"#,
+        ]);
+        let seen = pane.wait(|seen| seen.tokens.contains_key("ctx"));
+        assert_eq!(seen.tokens["ctx"], "34k");
+        pane.wait(|seen| ["idle", "done"].contains(&seen.agent_status.as_str()));
+        pane.quietly(&["state", "blocked"]);
+        pane.wait_status("blocked");
+        pane.quietly(&["title", ""]);
+        pane.wait(|seen| seen.title.is_none());
+        pane.quietly(&["release"]);
+        let seen = pane.wait(|seen| seen.agent.is_none() && seen.state_labels.is_empty());
+        assert!(!seen.tokens.contains_key("ctx"));
+    }
+}
+
+#[test]
+fn b42_a_title_by_one_never_erases_the_labels_of_another() {
+    for (pane, _owner) in panes() {
+        pane.quietly(&["labels", "blocked=needs you", "done=look"]);
+        pane.quietly(&["state", "working"]);
+        for number in 0..3 {
+            pane.quietly(&["title", &format!("Title {number}")]);
+        }
+        let seen = pane.wait(|seen| seen.title.as_deref() == Some("Title 2"));
+        assert_eq!(seen.state_labels["blocked"], "needs you");
+        assert_eq!(seen.state_labels["done"], "look");
+    }
+}
+
+#[test]
+fn b50_the_reason_of_a_block_shows_and_goes_and_the_label_comes_back() {
+    for (pane, _owner) in panes() {
+        pane.quietly(&["labels", "blocked=needs you"]);
+        pane.quietly(&["state", "blocked", "--label", "Run tests?", "--confirm"]);
+        pane.wait(|seen| {
+            seen.agent_status == "blocked" && seen.state_labels["blocked"].contains("Run tests?")
+        });
+        pane.quietly(&["state", "working", "--confirm"]);
+        let seen = pane.wait(|seen| {
+            seen.agent_status == "working"
+                && seen.state_labels.get("blocked").is_some_and(|label| label == "needs you")
+        });
+        assert_eq!(seen.state_labels.len(), 1);
+    }
+}
+
+#[test]
+fn without_an_owner_ends_without_a_beginning_change_nothing() {
+    let pane = Pane::new();
+    let emit = |event: &str| pane.quietly(&["emit", event]);
+    emit(r#"{"event": "tool_finished", "tool_id": "t"}"#);
+    emit(r#"{"event": "prompt_closed", "prompt_id": "p"}"#);
+    emit(r#"{"event": "agent_settled", "agent_id": "helper"}"#);
+    assert_eq!(requests(&pane.herdr, "pane.report_agent").len(), 0);
+    emit(r#"{"event": "session_started", "session_id": "s"}"#);
+    pane.wait(|seen| seen.agent.is_some());
+    emit(r#"{"event": "tool_started", "tool_id": "t", "tool": "grep"}"#);
+    pane.wait_status("working");
+    emit(r#"{"event": "session_started", "session_id": "s", "reason": "compact"}"#);
+    emit(r#"{"event": "tool_finished", "tool_id": "t"}"#);
+    assert_eq!(pane.now().agent_status, "working");
+    emit(r#"{"event": "prompt_opened", "prompt_id": "p", "kind": "question"}"#);
+    assert_eq!(pane.now().agent_status, "blocked");
+    emit(r#"{"event": "prompt_closed", "prompt_id": "p"}"#);
+    assert_eq!(pane.now().agent_status, "working");
+}
+
+#[test]
+fn without_an_owner_nothing_stays_on_disk_and_metadata_has_no_number() {
+    let pane = Pane::new();
+    pane.quietly(&["title", "T", "--ttl", "60"]);
+    pane.quietly(&["tokens", "a=b"]);
+    let reports = requests(&pane.herdr, "pane.report_metadata");
+    assert_eq!(reports.len(), 2);
+    assert!(reports.iter().all(|report| report.get("seq").is_none()), "{reports:?}");
+    assert_eq!(reports[0]["clear_display_agent"], json!(true));
+    assert_eq!(reports[0]["ttl_ms"], json!(60_000));
+    assert_eq!(reports[1]["ttl_ms"], json!(86_400_000));
+    for file in std::fs::read_dir(pane.leases()).unwrap() {
+        assert_eq!(file.unwrap().metadata().unwrap().len(), 0, "locks alone");
+    }
+}
+
+#[test]
+fn fifty_at_once_all_arrive() {
+    for (pane, owner) in panes() {
+        pane.quietly(&["state", "working"]);
+        pane.wait_status("working");
+        let mut children: Vec<Child> = Vec::new();
+        for number in 0..50 {
+            let words = match number % 5 {
+                0 => ["title".to_owned(), format!("Title {number}")],
+                1 => ["labels".to_owned(), format!("blocked=label {number}")],
+                2 => ["labels".to_owned(), format!("done=label {number}")],
+                3 => ["tokens".to_owned(), format!("k{number}=v{number}")],
+                _ => ["state".to_owned(), "blocked".to_owned()],
+            };
+            let mut command = pane.command(&[&words[0], &words[1]]);
+            children.push(command.stderr(Stdio::piped()).spawn().unwrap());
+        }
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(0));
+            assert_eq!(complaints(&output), "", "{}", owner.is_some());
+        }
+        let seen = pane.wait(|seen| {
+            seen.agent_status == "blocked"
+                && seen.title.is_some()
+                && seen.tokens.len() == 10
+                && seen.state_labels.len() == 2
+        });
+        assert!((3..50).step_by(5).all(|n| seen.tokens[&format!("k{n}")] == format!("v{n}")));
+    }
+}
+
+#[test]
+fn a_hook_is_never_failed() {
+    let pane = Pane::new();
+    pane.herdr.fault(Fault::Gone);
+    for arguments in [
+        &["state", "working"][..],
+        &["title", "T"],
+        &["release"],
+        &["emit", "{no json"],
+        &["emit", r#"{"event": "nonsense"}"#],
+        &["state", "done"],
+        &["labels", "busy=x"],
+        &["labels", "idle"],
+        &["tokens", "bad key=x"],
+        &["tokens", "novalue"],
+        &["state"],
+        &["state", "working", "--no-such-flag"],
+        &["title", "T", "--ttl", "0"],
+        &["title", "T", "--verify", "often"],
+    ] {
+        let output = pane.run(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert_ne!(complaints(&output), "", "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+    pane.herdr.clear_faults();
+    let mut broken = pane.command(&["title", "T"]);
+    let output = broken.env("HERDR_SOCKET_PATH", "relative").output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(complaints(&output).contains("HERDR_SOCKET_PATH"));
+}
+
+#[test]
+fn asked_for_the_outcome_it_is_in_the_exit_code() {
+    let pane = Pane::new();
+    let code = |arguments: &[&str]| {
+        let output = pane.run(arguments);
+        (output.status.code().unwrap(), complaints(&output))
+    };
+    assert_eq!(code(&["state", "working", "--confirm"]), (0, String::new()));
+    assert_eq!(code(&["title", "T", "--strict"]), (0, String::new()));
+    assert_eq!(code(&["emit", "{", "--strict"]).0, 2);
+    assert_eq!(code(&["state", "done", "--confirm"]).0, 2);
+    assert_eq!(code(&["state", "--confirm"]).0, 2);
+    assert_eq!(code(&["tokens", "bad key=x", "--strict"]).0, 2);
+    let refused = code(&["title", "T", "--strict", "--pane", "w9:p9"]);
+    assert_eq!(refused.0, 4, "{}", refused.1);
+    pane.herdr.fault(Fault::Gone);
+    let unreachable = code(&["state", "idle", "--confirm"]);
+    assert_eq!(unreachable.0, 3, "{}", unreachable.1);
+    assert!(unreachable.1.contains("no socket"), "{}", unreachable.1);
+}
+
+#[test]
+fn a_session_of_an_integration_keeps_the_state_and_it_is_said() {
+    for (pane, _owner) in panes() {
+        let session = r#"{"id":"1","method":"pane.report_agent_session","params":{"pane_id":"w1:p1","source":"herdr:claude","agent":"claude","agent_session_id":"s","session_start_source":"startup"}}"#;
+        let now = pane.herdr.now();
+        pane.herdr.with_model(|model| drop(model.request(now, session.as_bytes())));
+        let output = pane.run(&["state", "working", "--confirm"]);
+        assert_eq!(output.status.code(), Some(5), "{}", complaints(&output));
+        assert!(complaints(&output).starts_with("herdr-socket-report: not shown:"));
+        assert_eq!(pane.run(&["state", "working"]).status.code(), Some(0));
+        // Titles and tokens are not the session's.
+        pane.quietly(&["tokens", "branch=main"]);
+        pane.wait(|seen| !seen.tokens.is_empty());
+    }
+}
+
+#[test]
+fn b03_a_mark_of_another_clock_is_climbed_over_and_the_highest_is_told() {
+    let pane = Pane::new();
+    let mark = |seq: u64| {
+        let report = json!({"id": "1", "method": "pane.report_agent", "params": {
+            "pane_id": "w1:p1", "source": "custom:agent", "agent": "agent",
+            "state": "idle", "seq": seq,
+        }});
+        let now = pane.herdr.now();
+        pane.herdr.with_model(|model| drop(model.request(now, report.to_string().as_bytes())));
+    };
+    // Nearly three hundred years ahead in microseconds, long ago in nanoseconds.
+    mark(10_000_000_000_000_000);
+    pane.quietly(&["state", "working", "--confirm"]);
+    assert_eq!(pane.now().agent_status, "working");
+    pane.quietly(&["state", "blocked", "--confirm"]);
+    assert_eq!(pane.now().agent_status, "blocked");
+    mark(u64::MAX);
+    let output = pane.run(&["state", "working", "--confirm"]);
+    assert_eq!(output.status.code(), Some(5));
+    assert!(complaints(&output).contains("sequence mark"), "{}", complaints(&output));
+    pane.quietly(&["state", "working", "--confirm", "--fresh-source"]);
+    assert_eq!(pane.now().agent_status, "working");
+}
+
+#[test]
+fn outside_herdr_and_switched_off_they_say_nothing() {
+    let pane = Pane::new();
+    for arguments in [&["state", "working", "--confirm"][..], &["title", "T", "--strict"]] {
+        let output = pane.outside(arguments).output().unwrap();
+        assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
+        let mut off = pane.command(arguments);
+        let output = off.env("HERDR_REPORT_ENABLED", "0").output().unwrap();
+        assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
+    }
+    assert_eq!(pane.herdr.connections(), 0);
+}
+
+#[test]
+fn a_reporter_without_a_control_socket_keeps_its_pane() {
+    let pane = Pane::new();
+    pane.quietly(&["title", "T"]);
+    let lease = pane.beside_the_lease("lock");
+    let held = std::fs::File::options().write(true).open(lease).unwrap();
+    held.try_lock().unwrap();
+    let before = pane.herdr.log().len();
+    let output = pane.run(&["state", "working", "--strict"]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(complaints(&output).contains("deferred"), "{}", complaints(&output));
+    assert_eq!(pane.herdr.log().len(), before);
+}
+
+#[test]
+fn a_named_socket_that_is_dead_is_no_reason_to_fail() {
+    let pane = Pane::new();
+    let mut command = pane.command(&["title", "T", "--strict"]);
+    let output = command.env("HERDR_REPORT_SOCKET", "/no/such/socket").output().unwrap();
+    assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
+    assert_eq!(pane.now().title.as_deref(), Some("T"));
+}

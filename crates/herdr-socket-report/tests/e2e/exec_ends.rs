@@ -1,0 +1,104 @@
+//! However a guarded process ends, its row goes.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::pane::{Pane, poll};
+use crate::support::{is_clean, requests};
+
+/// How long the row may stay, and what a busy machine makes of it.
+const SOON: Duration = Duration::from_secs(5);
+
+#[test]
+fn b13_whatever_kills_the_command_its_row_title_and_tokens_go() {
+    let pane = Pane::new();
+    for signal in [Signal::KILL, Signal::SEGV, Signal::ABORT, Signal::TERM, Signal::HUP] {
+        let mut started = pane.start(&["exec", "--state", "working", "cat"]);
+        pane.wait_status("working");
+        pane.quietly(&["title", "Busy"]);
+        pane.quietly(&["tokens", "branch=main"]);
+        pane.wait(|seen| seen.title.is_some() && !seen.tokens.is_empty());
+        started.signal(signal);
+        let died = Instant::now();
+        started.finish();
+        pane.wait(is_clean);
+        assert!(died.elapsed() < SOON, "{signal:?} {:?}", died.elapsed());
+    }
+    assert_eq!(requests(&pane.herdr, "pane.release_agent").len(), 5);
+}
+
+#[test]
+fn a_process_that_nobody_waits_for_has_ended_all_the_same() {
+    let pane = Pane::new();
+    let started = pane.start(&["exec", "--state", "blocked", "cat"]);
+    pane.wait_status("blocked");
+    // Dead, and a zombie until the test's end.
+    started.signal(Signal::KILL);
+    pane.wait_clean();
+}
+
+#[test]
+fn b16_a_guard_that_is_asked_to_end_gives_the_row_back() {
+    let pane = Pane::new();
+    let mut started = pane.start(&["exec", "--state", "working", "cat"]);
+    pane.wait_status("working");
+    kill_process(pane.guard(), Signal::TERM).unwrap();
+    pane.wait_clean();
+    started.line("unharmed");
+    assert_eq!(started.answer(), "unharmed");
+    assert_eq!(started.finish().code(), Some(0));
+    assert_eq!(requests(&pane.herdr, "pane.release_agent").len(), 1);
+}
+
+#[test]
+fn attach_guards_what_runs_already() {
+    let pane = Pane::new();
+    let mut host = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    let pid = host.id().to_string();
+    pane.quietly(&["attach", "--pid", &pid, "--agent", "late", "--state", "working"]);
+    assert_eq!(pane.wait_status("working").agent.as_deref(), Some("late"));
+    let guard = pane.guard();
+    // A second one is success without effect.
+    pane.quietly(&["attach", "--pid", &pid, "--agent", "late", "--state", "blocked", "--strict"]);
+    assert_eq!(pane.guard(), guard);
+    assert_eq!(pane.now().agent_status, "working");
+    host.kill().unwrap();
+    host.wait().unwrap();
+    pane.wait_clean();
+    gone(guard);
+}
+
+#[test]
+fn attach_leaves_a_pane_that_somebody_has() {
+    let pane = Pane::new();
+    let mut run = pane.start(&["run"]);
+    run.line(r#"{"event": "agent_started"}"#);
+    pane.wait_status("working");
+    let pid = std::process::id().to_string();
+    let output = pane.run(&["attach", "--pid", &pid, "--agent", "other", "--strict"]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(crate::pane::complaints(&output).contains("another reporter has the pane"));
+    assert_eq!(pane.now().agent.as_deref(), Some("agent"));
+    assert_eq!(run.finish().code(), Some(0));
+}
+
+#[test]
+fn attach_names_what_cannot_be_guarded() {
+    let pane = Pane::new();
+    let mut gone = std::process::Command::new("true").spawn().unwrap();
+    let pid = gone.id().to_string();
+    gone.wait().unwrap();
+    for arguments in [&["attach", "--pid", &pid][..], &["attach", "--pid", "0"], &["attach"]] {
+        assert_eq!(pane.run(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+    // Outside there is nothing to guard.
+    let own = std::process::id().to_string();
+    let output = pane.outside(&["attach", "--pid", &own]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(crate::pane::complaints(&output), "");
+}
+
+fn gone(guard: Pid) {
+    poll(|| rustix::process::test_kill_process(guard).is_err().then_some(()));
+}

@@ -1,0 +1,241 @@
+//! A pane of the fake with a runtime folder of its own, for what more than one
+//! process reports to.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use fake_herdr::{FakeHerdr, Observation};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{PATIENCE, is_clean};
+
+/// A pane, and what lies in its runtime folder.
+pub(crate) struct Pane {
+    pub(crate) herdr: FakeHerdr,
+    folder: TempDir,
+}
+
+impl Pane {
+    pub(crate) fn new() -> Self {
+        Self::of(FakeHerdr::start().unwrap())
+    }
+
+    pub(crate) fn of(herdr: FakeHerdr) -> Self {
+        Self { herdr, folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A place for files of a test.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The sidecar in this pane.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.outside(arguments);
+        command.envs(self.herdr.env());
+        command
+    }
+
+    /// The sidecar with the same folder, outside Herdr.
+    pub(crate) fn outside(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_herdr-socket-report"));
+        command
+            .args(arguments)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.path())
+            .env("XDG_RUNTIME_DIR", self.path())
+            .current_dir(self.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Runs it to its end; it says nothing and is fine.
+    pub(crate) fn quietly(&self, arguments: &[&str]) {
+        let output = self.run(arguments);
+        assert_eq!(complaints(&output), "", "{arguments:?}");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+    }
+
+    /// Starts it with pipes.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Started {
+        Started::of(self.command(arguments))
+    }
+
+    pub(crate) fn wait(&self, satisfied: impl FnMut(&Observation) -> bool) -> Observation {
+        self.herdr.wait_until(PATIENCE, satisfied).unwrap()
+    }
+
+    pub(crate) fn wait_status(&self, status: &str) -> Observation {
+        self.wait(|pane| pane.agent_status == status)
+    }
+
+    /// Waits until nothing of ours is on the pane, for as long as the guard may
+    /// take and a busy machine makes of it.
+    pub(crate) fn wait_clean(&self) {
+        self.herdr.wait_until(Duration::from_secs(10), is_clean).unwrap();
+    }
+
+    pub(crate) fn now(&self) -> Observation {
+        self.herdr.observe(self.herdr.pane_id()).unwrap()
+    }
+
+    /// The folder of the lease.
+    pub(crate) fn leases(&self) -> PathBuf {
+        self.path().join("herdr-socket-report")
+    }
+
+    /// The file beside the lease with this ending, once it is there.
+    pub(crate) fn beside_the_lease(&self, ending: &str) -> PathBuf {
+        poll(|| {
+            let files = std::fs::read_dir(self.leases()).ok()?;
+            let mut paths = files.flatten().map(|file| file.path());
+            paths.find(|path| path.extension().is_some_and(|found| found == ending))
+        })
+    }
+
+    /// A client of the control socket, once somebody listens there.
+    pub(crate) fn client(&self) -> Client {
+        let path = self.beside_the_lease("sock");
+        Client::new(poll(|| UnixStream::connect(&path).ok()))
+    }
+
+    /// The guard that holds the pane, once there is one.
+    pub(crate) fn guard(&self) -> Pid {
+        let lease = self.beside_the_lease("lock");
+        poll(|| {
+            let note = std::fs::read_to_string(&lease).ok()?;
+            let pid = note.strip_prefix("guard ")?.split(' ').next()?.parse().ok()?;
+            Pid::from_raw(pid)
+        })
+    }
+}
+
+/// What a process wrote to stderr.
+pub(crate) fn complaints(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Between two looks at something that nothing tells of.
+const BETWEEN: Duration = Duration::from_millis(2);
+
+/// Asks again and again until there is an answer. Never for longer than a
+/// failing test may take.
+pub(crate) fn poll<T>(mut ask: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(Instant::now() < end, "it does not come");
+        std::thread::sleep(BETWEEN);
+    }
+}
+
+/// A process with pipes.
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    stdout: BufReader<ChildStdout>,
+    stderr: BufReader<ChildStderr>,
+}
+
+impl Started {
+    pub(crate) fn of(mut command: Command) -> Self {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        Self { child, stdout, stderr }
+    }
+
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(self.pid(), signal).unwrap();
+    }
+
+    pub(crate) fn line(&mut self, line: &str) {
+        let stdin = self.child.stdin.as_mut().unwrap();
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    pub(crate) fn answer(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// The next line of its stderr.
+    pub(crate) fn complaint(&mut self) -> String {
+        let mut line = String::new();
+        self.stderr.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// What it wrote to stderr, once it has ended.
+    pub(crate) fn complaints(&mut self) -> String {
+        let mut text = String::new();
+        self.stderr.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    /// Closes its stdin and waits for its end.
+    pub(crate) fn finish(&mut self) -> std::process::ExitStatus {
+        drop(self.child.stdin.take());
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A client of a control socket.
+pub(crate) struct Client {
+    pub(crate) stream: UnixStream,
+    lines: BufReader<UnixStream>,
+}
+
+impl Client {
+    fn new(stream: UnixStream) -> Self {
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let lines = BufReader::new(stream.try_clone().unwrap());
+        Self { stream, lines }
+    }
+
+    pub(crate) fn say(&mut self, line: &str) {
+        self.stream.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// The next output line; none at the end.
+    pub(crate) fn next(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        let count = self.lines.read_line(&mut line).unwrap();
+        (count > 0).then(|| serde_json::from_str(&line).unwrap())
+    }
+
+    /// The next output line that is like this.
+    pub(crate) fn until(&mut self, is: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let line = self.next().expect("it stays open");
+            if is(&line) {
+                return line;
+            }
+        }
+    }
+}
