@@ -91,7 +91,7 @@ impl Cli {
             #[cfg(unix)]
             Command::Release(args) => args.run(),
             #[cfg(unix)]
-            Command::Guard(args) => guard::keep(*args),
+            Command::Guard(args) => guard::keep(&args),
             Command::Demo(args) => demo::run(&args),
             Command::Config(command) => config::run(command),
             Command::Completions(args) => completions::run(&args),

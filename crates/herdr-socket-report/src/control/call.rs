@@ -12,6 +12,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::geteuid;
 use serde::Deserialize;
+use serde_json::json;
 
 /// A connection to a living control socket.
 pub(crate) struct Call {
@@ -87,7 +88,9 @@ impl Call {
         }
         if flush {
             let timeout = self.left()?.saturating_sub(STRAGGLERS).as_millis();
-            text.push_str(&format!("{{\"event\":\"flush\",\"timeout_ms\":{timeout}}}\n"));
+            let timeout = u64::try_from(timeout).unwrap_or(u64::MAX);
+            let flush = json!({"event": "flush", "timeout_ms": timeout});
+            text.extend([flush.to_string().as_str(), "\n"]);
         }
         self.stream.set_write_timeout(Some(self.left()?))?;
         self.stream.write_all(text.as_bytes())?;

@@ -55,7 +55,9 @@ impl Intake {
         // What was said at the start is over; the host knows now.
         events.insert(first, AgentEvent::StateSet { state: ReportState::Idle, label: None });
         let mut refused = handle.record_all(events);
-        refused.iter_mut().for_each(|(place, _)| *place -= usize::from(*place > first));
+        for (place, _) in &mut refused {
+            *place -= usize::from(*place > first);
+        }
         refused
     }
 

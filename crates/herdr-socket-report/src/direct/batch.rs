@@ -21,7 +21,8 @@ pub(crate) struct Batch {
     activity: Activity,
     state: Wanted,
     session: Option<SessionId>,
-    title: Option<Option<PresentationText>>,
+    titled: bool,
+    title: Option<PresentationText>,
     labels: BTreeMap<StateKey, Option<PresentationText>>,
     tokens: BTreeMap<TokenKey, Option<PresentationText>>,
     begun: BTreeSet<String>,
@@ -67,8 +68,8 @@ impl Batch {
         }
         let snapshot = self.snapshot(config);
         keep(self.report_state(to, config, snapshot.as_ref()).await);
-        if let Some(title) = self.title.clone().filter(|_| shows_title(config)) {
-            keep(to.title(title, Guard::None).await);
+        if self.titled && shows_title(config) {
+            keep(to.title(self.title.clone(), Guard::None).await);
         }
         if !self.labels.is_empty() && config.privacy != Privacy::Fixed {
             keep(to.labels(&self.labels).await);
@@ -88,7 +89,7 @@ impl Batch {
             AgentEvent::SessionStarted(session) if session.agent_id == MAIN_AGENT => {
                 self.session = SessionId::parse(session.session_id.as_str()).ok();
                 if let Some(title) = &session.title {
-                    self.title = Some(PresentationText::normalize(title));
+                    self.set_title(Some(title));
                 }
                 self.at_least(Wanted::AtLeastIdle);
             }
@@ -109,10 +110,10 @@ impl Batch {
                 self.begun.insert(format!("prompt {prompt_id}"));
                 self.state = Wanted::Said;
             }
-            AgentEvent::PromptClosed { prompt_id } => {
-                if !self.begun.contains(&format!("prompt {prompt_id}")) {
-                    self.at_least(Wanted::NotBlocked);
-                }
+            AgentEvent::PromptClosed { prompt_id }
+                if !self.begun.contains(&format!("prompt {prompt_id}")) =>
+            {
+                self.at_least(Wanted::NotBlocked);
             }
             AgentEvent::WorkflowSnapshot { ready: true, running, waiting, .. }
                 if !running.is_empty() || !waiting.is_empty() =>
@@ -123,7 +124,7 @@ impl Batch {
                 self.state = Wanted::Said;
             }
             AgentEvent::TitleChanged { title, agent_id } if agent_id == MAIN_AGENT => {
-                self.title = Some(title.as_deref().and_then(PresentationText::normalize));
+                self.set_title(title.as_deref());
             }
             AgentEvent::LabelsChanged { labels } => {
                 self.labels.extend(labels.iter().map(|(state, text)| {
@@ -138,6 +139,11 @@ impl Batch {
             }
             _ => {}
         }
+    }
+
+    fn set_title(&mut self, title: Option<&str>) {
+        self.titled = true;
+        self.title = title.and_then(PresentationText::normalize);
     }
 
     fn at_least(&mut self, wanted: Wanted) {

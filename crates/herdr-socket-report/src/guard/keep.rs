@@ -30,7 +30,7 @@ const END: Duration = Duration::from_millis(1500);
 
 /// Watches over a process to its end; or, asked to detach, starts the one that
 /// does.
-pub(crate) fn keep(args: Args) -> Exit {
+pub(crate) fn keep(args: &Args) -> Exit {
     if args.detach {
         return step_aside().map_or(Exit::Usage, |()| Exit::Fine);
     }
@@ -50,7 +50,7 @@ pub(crate) fn keep(args: Args) -> Exit {
     if leaves_the_state_to_herdr(&loaded) {
         guard.stand_by(&loaded, &pane)
     } else {
-        guard.report(&args, loaded, pane)
+        guard.report(args, loaded, pane)
     }
 }
 
@@ -98,7 +98,7 @@ impl Guard {
     /// Shows titles and tokens, and leaves the state to Herdr.
     fn stand_by(self, loaded: &Loaded, pane: &Endpoint) -> Exit {
         let pid = u32::try_from(self.watched.pid()).ok();
-        let Some(stand_by) = StandBy::start(&loaded.settings, pane, self.lease.clone(), pid) else {
+        let Some(stand_by) = StandBy::start(&loaded.settings, pane, &self.lease, pid) else {
             say(Word::Deferred);
             return Exit::Fine;
         };

@@ -68,10 +68,10 @@ impl StandBy {
     pub(super) fn start(
         settings: &Settings,
         pane: &Endpoint,
-        lease: LeaseFile,
+        lease: &LeaseFile,
         pid: Option<u32>,
     ) -> Option<Self> {
-        let held = take(&lease)?;
+        let held = take(lease).ok()?;
         let agent = AgentLabel::normalize(&settings.agent)?;
         let config = settings.config.clone();
         let source = config.source.clone().unwrap_or_else(|| source_for(&agent));
@@ -246,18 +246,21 @@ async fn bring(
     Ok(())
 }
 
+/// Another process has the lease.
+struct Taken;
+
 /// Takes the lease, waiting for a holder that may just be ending. A folder
 /// that cannot be written to keeps nobody from reporting.
-fn take(lease: &LeaseFile) -> Option<Option<File>> {
+fn take(lease: &LeaseFile) -> Result<Option<File>, Taken> {
     let over = Instant::now() + PATIENCE;
     loop {
         match lease.try_take() {
-            Ok(Some(held)) => return Some(Some(held)),
+            Ok(Some(held)) => return Ok(Some(held)),
             Err(error) => {
                 tracing::warn!(%error, "no lease can be kept");
-                return Some(None);
+                return Ok(None);
             }
-            Ok(None) if Instant::now() >= over => return None,
+            Ok(None) if Instant::now() >= over => return Err(Taken),
             Ok(None) => thread::sleep(LEASE_AGAIN),
         }
     }

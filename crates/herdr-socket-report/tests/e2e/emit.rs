@@ -10,10 +10,10 @@ use crate::support::requests;
 
 /// A pane that nobody has, and one with a reporter.
 fn panes() -> [(Pane, Option<Started>); 2] {
-    let owned = Pane::new();
-    let owner = owned.start(&["run"]);
-    owned.client();
-    [(Pane::new(), None), (owned, Some(owner))]
+    let pane = Pane::new();
+    let owner = pane.start(&["run"]);
+    pane.client();
+    [(Pane::new(), None), (pane, Some(owner))]
 }
 
 #[test]

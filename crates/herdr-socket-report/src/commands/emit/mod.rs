@@ -35,7 +35,7 @@ struct Common {
 pub(crate) struct Emit {
     #[command(flatten)]
     common: Common,
-    /// Events, such as '{"event": "agent_started"}'; see run --help
+    /// Events, each a JSON object with its `event`; see run --help
     #[arg(required = true, value_name = "JSON")]
     events: Vec<String>,
 }
@@ -51,7 +51,7 @@ pub(crate) struct State {
     common: Common,
     /// The state
     #[arg(value_name = "STATE")]
-    state: String,
+    word: String,
     /// Why
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
@@ -114,13 +114,13 @@ pub(crate) struct Release {
 
 impl Emit {
     pub(crate) fn run(self) -> Exit {
-        Report::new(self.common, false).lines(self.events)
+        Report::new(self.common, false).lines(&self.events)
     }
 }
 
 impl State {
     pub(crate) fn run(self) -> Exit {
-        let mut event = json!({"event": "state_set", "state": self.state});
+        let mut event = json!({"event": "state_set", "state": self.word});
         if let Some(label) = self.label {
             event["label"] = label.into();
         }

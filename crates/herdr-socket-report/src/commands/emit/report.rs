@@ -50,13 +50,13 @@ impl Report {
     }
 
     pub(super) fn event(self, event: &Value) -> Exit {
-        self.lines(vec![event.to_string()])
+        self.lines(&[event.to_string()])
     }
 
     /// Reports event lines.
-    pub(super) fn lines(self, lines: Vec<String>) -> Exit {
+    pub(super) fn lines(self, lines: &[String]) -> Exit {
         let (strict, confirm) = (self.common.strict || self.confirm, self.confirm);
-        let exit = self.report(&lines);
+        let exit = self.report(lines);
         let asked = confirm || exit != Exit::NotApplied;
         if strict && asked { exit } else { Exit::Fine }
     }
@@ -149,7 +149,7 @@ impl Report {
             }
         };
         answers.bad_lines.iter().for_each(|wrong| say(wrong));
-        if !answers.bad_lines.is_empty() { Exit::Usage } else { judge(&answers, flush) }
+        if answers.bad_lines.is_empty() { judge(&answers, flush) } else { Exit::Usage }
     }
 }
 

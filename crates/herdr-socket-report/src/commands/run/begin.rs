@@ -52,7 +52,7 @@ pub(crate) fn run(args: Args) -> Exit {
     };
     let reporter = reporter(loaded.settings, &place, args.pid);
     let strict = args.strict;
-    let session = Session { reporter, place, voice, quiet, strict, allow_foreign_socket, control };
+    let session = Session { reporter, control, place, voice, quiet, strict, allow_foreign_socket };
     session.run(host.flatten())
 }
 

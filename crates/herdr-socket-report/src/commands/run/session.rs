@@ -70,12 +70,16 @@ impl Session {
         flushes.end();
         let Self { reporter, place, voice, strict, allow_foreign_socket, .. } = self;
         // While the lease is still ours, so that nobody finds a dead socket.
-        control.as_mut().map(Control::close);
+        if let Some(control) = &mut control {
+            control.close();
+        }
         let ended = reporter.close(left(over));
         flushes.settle(GRACE);
         // A reporter that hangs must not hang the program, so this is no join.
         let _ = followers.recv_timeout(GRACE);
-        control.map(Control::finish);
+        if let Some(control) = control {
+            control.finish();
+        }
 
         let outcome = match &place {
             Place::Outside(_) => Exit::Fine,
