@@ -52,6 +52,11 @@ impl LeaseFile {
         &self.path
     }
 
+    /// The control socket of whoever holds it.
+    pub fn control_socket(&self) -> PathBuf {
+        self.path.with_extension("sock")
+    }
+
     /// The lease of a pane, by its id as the environment has it: a moved pane
     /// keeps that id for the processes in it.
     pub(crate) fn of(folder: &Path, socket: &Path, pane: &PaneId) -> Self {
@@ -78,6 +83,14 @@ impl LeaseFile {
     /// As [`try_take`](Self::try_take).
     pub fn try_share(&self) -> io::Result<Option<File>> {
         Self::unless_taken(self.open()?, File::try_lock_shared)
+    }
+
+    /// The process that the lease's holder guards, if it is a living guard.
+    pub fn guarded(&self) -> Option<u32> {
+        let note = std::fs::read_to_string(&self.path).ok()?;
+        let words: Vec<&str> = note.split_whitespace().collect();
+        let ["guard", guard, "of", guarded] = words[..] else { return None };
+        lives(guard.parse().ok()?).then(|| guarded.parse().ok())?
     }
 
     fn unless_taken(
@@ -128,6 +141,17 @@ pub(crate) fn stable_hash(parts: &[&[u8]]) -> u64 {
         hasher.write_u8(0);
     }
     hasher.finish()
+}
+
+#[cfg(unix)]
+fn lives(pid: i32) -> bool {
+    let pid = rustix::process::Pid::from_raw(pid);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+}
+
+#[cfg(not(unix))]
+fn lives(_: i32) -> bool {
+    false
 }
 
 #[cfg(unix)]

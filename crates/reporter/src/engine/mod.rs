@@ -4,6 +4,8 @@
 mod failure;
 mod flushes;
 #[cfg(unix)]
+mod forward;
+#[cfg(unix)]
 mod identity;
 mod owners;
 mod rescue;

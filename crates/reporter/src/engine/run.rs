@@ -7,6 +7,8 @@ use socket_transport::{Client, HeldStream, Peer, SocketIdentity, inode};
 use tokio::time::{Instant, sleep_until};
 
 use super::failure::failure;
+#[cfg(unix)]
+use super::forward::{Forwarded, Forwarder};
 use super::rescue::Will;
 use super::shared::Shared;
 use super::tenure::Tenure;
@@ -197,6 +199,9 @@ impl<'a> Engine<'a> {
                 self.try_lease().await;
             }
         }
+        if self.ended.is_some() {
+            return;
+        }
         if let Some(deadline) = news.close.filter(|_| !self.closing) {
             self.closing = true;
             // Nothing is opened any more that could reach the server after the
@@ -211,8 +216,28 @@ impl<'a> Engine<'a> {
 
     async fn try_lease(&mut self) {
         let lease = self.tenure.try_take(self.shared).await;
+        #[cfg(unix)]
+        if lease != Lease::Held {
+            self.forward().await;
+            if self.ended.is_some() {
+                return;
+            }
+        }
         self.shared.set_lease(lease);
         self.step(Input::Lease(lease));
+    }
+
+    /// If the pane is our own guard's, reports through it for as long as it
+    /// lives.
+    #[cfg(unix)]
+    async fn forward(&mut self) {
+        let Some(socket) = self.tenure.own_guard() else { return };
+        let Ok(forwarder) = Forwarder::connect(self.shared, socket).await else { return };
+        match forwarder.run().await {
+            Forwarded::Closed(ended) => self.ended = Some(ended),
+            // What is wanted goes out again, on our own.
+            Forwarded::GuardGone => self.shared.tell_again(),
+        }
     }
 
     fn answered(&mut self, answer: Result<(Answer, Peer), Failure>) {

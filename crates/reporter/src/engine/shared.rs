@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use super::flushes::Flushes;
 use super::telling::Telling;
 use crate::activity::{Activity, Refused, Snapshot};
-use crate::config::Config;
+use crate::config::{Config, ReasonLabel};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::AgentEvent;
 use crate::feed::Feed;
@@ -288,6 +288,31 @@ impl Shared {
             close: state.close,
             retire: state.succession.is_some(),
         }
+    }
+
+    /// As [`take_news`](Self::take_news), for somebody who makes labels of the
+    /// reasons himself.
+    #[cfg(unix)]
+    pub(crate) fn take_facts(&self) -> News {
+        let mut config = self.config.clone();
+        config.reason_label = ReasonLabel::Off;
+        let mut state = self.lock();
+        // Whatever changed before was not told to him.
+        state.changed = false;
+        News {
+            changed: true,
+            wanted: state.wanted(&config),
+            flush: false,
+            close: state.close,
+            retire: state.succession.is_some(),
+        }
+    }
+
+    /// For the engine: whatever was told is not known any more.
+    #[cfg(unix)]
+    pub(crate) fn tell_again(&self) {
+        self.lock().changed = true;
+        self.engine.notify_one();
     }
 
     /// For the engine: publishes a step; `quiet` answers the flushes.

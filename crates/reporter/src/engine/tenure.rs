@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -95,6 +96,14 @@ impl Tenure {
         }
         self.settled = true;
         Lease::Held
+    }
+
+    /// The control socket of this process's own guard, if that is who has the
+    /// lease.
+    #[cfg(unix)]
+    pub(super) fn own_guard(&self) -> Option<PathBuf> {
+        let guarded = self.lease.guarded() == Some(std::process::id());
+        (!self.settled && guarded).then(|| self.lease.control_socket())
     }
 
     /// Gives the lease back for a successor of this process.

@@ -8,6 +8,7 @@ mod endings;
 mod executors;
 mod feeds;
 mod flushes;
+mod guarded;
 mod recovery;
 mod serial;
 mod support;

@@ -1,0 +1,71 @@
+//! A host that runs under a guard reports through it, and by itself when the
+//! guard is gone.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use fake_herdr::FakeHerdr;
+use herdr_proto::PaneId;
+use reporter::{Ended, LeaseFile, Prompt};
+use serde_json::Value;
+use socket_transport::Endpoint;
+
+use crate::support::{AMPLE, BUDGET, builder, config, requests};
+
+/// The lease, held and noted as a guard of this process does it.
+fn guard(herdr: &FakeHerdr) -> (std::fs::File, UnixListener) {
+    let config = config(herdr.socket_path());
+    let pane = Endpoint::new(herdr.socket_path(), PaneId::parse(herdr.pane_id()).unwrap());
+    let lease = LeaseFile::of_pane(&config, &pane);
+    let held = lease.try_take().unwrap().expect("nobody has it");
+    let pid = std::process::id();
+    std::fs::write(lease.path(), format!("guard {pid} of {pid}\n")).unwrap();
+    assert_eq!(lease.guarded(), Some(pid));
+    (held, UnixListener::bind(lease.control_socket()).unwrap())
+}
+
+fn until_event(lines: &mut impl Iterator<Item = Value>, event: &str) -> Value {
+    lines.find(|line| line["event"] == event).expect("the event comes")
+}
+
+fn lines(stream: &UnixStream) -> impl Iterator<Item = Value> + use<> {
+    stream.set_read_timeout(Some(AMPLE)).unwrap();
+    let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+}
+
+#[test]
+fn events_go_to_the_guard_and_nothing_to_the_server() {
+    let herdr = FakeHerdr::start().unwrap();
+    let (_held, listener) = guard(&herdr);
+    let pane = builder(&herdr).start();
+    pane.session("s").title("T");
+    let turn = pane.turn();
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut told = lines(&stream);
+    assert_eq!(until_event(&mut told, "session_started")["session_id"], "s");
+    let _ask = turn.prompt(Prompt::approval("Run it?"));
+    let blocked = told.find(|line| line["state"] == "blocked").unwrap();
+    assert_eq!(blocked["label"], "Run it?");
+
+    let closing = std::thread::spawn(move || pane.close(AMPLE));
+    until_event(&mut told, "release");
+    let flush = until_event(&mut told, "flush");
+    writeln!(stream, "{{\"flushed\":{},\"ok\":true}}", flush["id"]).unwrap();
+    assert_eq!(closing.join().unwrap(), Ended::Released);
+    assert!(requests(&herdr).is_empty(), "the pane is the guard's");
+}
+
+#[test]
+fn when_the_guard_is_gone_the_host_reports_by_itself() {
+    let herdr = FakeHerdr::start().unwrap();
+    let (held, listener) = guard(&herdr);
+    let pane = builder(&herdr).start();
+    let _turn = pane.turn();
+    let (stream, _) = listener.accept().unwrap();
+    until_event(&mut lines(&stream), "state_set");
+    drop((held, listener, stream));
+    let seen = herdr.wait_until(AMPLE, |pane| pane.agent_status == "working").unwrap();
+    assert_eq!(seen.agent.as_deref(), Some("host"));
+    assert_eq!(pane.close(BUDGET), Ended::Released);
+}
