@@ -97,6 +97,7 @@ impl Model {
     }
 
     /// The present ids of a pane's workspace, its tab and itself.
+    #[cfg(unix)]
     pub(crate) fn address_of(&self, pane: &str) -> Option<(String, String, String)> {
         let pane = self.find_pane(pane).ok()?;
         let place = self.place_of(pane)?;

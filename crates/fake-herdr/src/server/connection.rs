@@ -61,9 +61,9 @@ impl Connection<'_> {
                 if line::wait(self.hangup, None, time) {
                     return Ok(());
                 }
-                let answered = self.answer(&request, None);
+                // A stream is no work of the application's.
                 drop(busy);
-                answered
+                self.answer(&request, None)
             }
             fault => self.answer(&request, fault.as_ref()),
         }

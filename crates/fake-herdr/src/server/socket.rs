@@ -7,7 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 
 /// Connections that may wait to be accepted, as Rust's own listener asks for.
 const BACKLOG: i32 = 4096;
@@ -80,9 +80,10 @@ impl Bound {
         let mut connections = Vec::new();
         // One fits a backlog of none; the bound is for systems that round up.
         while connections.len() < 256 {
-            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-            let connection =
-                rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+            // Flags at the making of a socket are not everywhere.
+            let connection = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+            rustix::io::fcntl_setfd(&connection, rustix::io::FdFlags::CLOEXEC)?;
+            rustix::io::ioctl_fionbio(&connection, true)?;
             match rustix::net::connect(&connection, &address) {
                 Ok(()) => connections.push(connection),
                 Err(Errno::AGAIN | Errno::CONNREFUSED) => break,

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use super::flushes::Flushes;
 use super::telling::Telling;
 use crate::activity::{Activity, Refused, Snapshot};
-use crate::config::{Config, ReasonLabel};
+use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::AgentEvent;
 use crate::feed::Feed;
@@ -295,7 +295,7 @@ impl Shared {
     #[cfg(unix)]
     pub(crate) fn take_facts(&self) -> News {
         let mut config = self.config.clone();
-        config.reason_label = ReasonLabel::Off;
+        config.reason_label = crate::config::ReasonLabel::Off;
         let mut state = self.lock();
         // Whatever changed before was not told to him.
         state.changed = false;

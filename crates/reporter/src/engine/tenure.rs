@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -101,7 +100,7 @@ impl Tenure {
     /// The control socket of this process's own guard, if that is who has the
     /// lease.
     #[cfg(unix)]
-    pub(super) fn own_guard(&self) -> Option<PathBuf> {
+    pub(super) fn own_guard(&self) -> Option<std::path::PathBuf> {
         let guarded = self.lease.guarded() == Some(std::process::id());
         (!self.settled && guarded).then(|| self.lease.control_socket())
     }
