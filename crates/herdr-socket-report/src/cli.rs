@@ -4,9 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
-#[cfg(unix)]
-use crate::commands::{attach, emit, exec};
-use crate::commands::{completions, config, demo, man, run};
+use crate::commands::{attach, completions, config, demo, emit, exec, man, run};
 use crate::exit::Exit;
 #[cfg(unix)]
 use crate::guard;
@@ -39,23 +37,14 @@ Try `herdr-socket-report demo` first.";
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<run::Args>),
-    #[cfg(unix)]
     Exec(Box<exec::Args>),
-    #[cfg(unix)]
     Attach(Box<attach::Args>),
-    #[cfg(unix)]
     Emit(Box<emit::Emit>),
-    #[cfg(unix)]
     State(Box<emit::State>),
-    #[cfg(unix)]
     Title(Box<emit::Title>),
-    #[cfg(unix)]
     Tokens(Box<emit::Tokens>),
-    #[cfg(unix)]
     Labels(Box<emit::Labels>),
-    #[cfg(unix)]
     Session(Box<emit::Session>),
-    #[cfg(unix)]
     Release(Box<emit::Release>),
     #[cfg(unix)]
     #[command(hide = true)]
@@ -72,23 +61,14 @@ impl Cli {
     pub(crate) fn run(self) -> Exit {
         match self.command {
             Command::Run(args) => run::run(*args),
-            #[cfg(unix)]
             Command::Exec(args) => exec::run(*args),
-            #[cfg(unix)]
             Command::Attach(args) => attach::run(*args),
-            #[cfg(unix)]
             Command::Emit(args) => args.run(),
-            #[cfg(unix)]
             Command::State(args) => args.run(),
-            #[cfg(unix)]
             Command::Title(args) => args.run(),
-            #[cfg(unix)]
             Command::Tokens(args) => args.run(),
-            #[cfg(unix)]
             Command::Labels(args) => args.run(),
-            #[cfg(unix)]
             Command::Session(args) => args.run(),
-            #[cfg(unix)]
             Command::Release(args) => args.run(),
             #[cfg(unix)]
             Command::Guard(args) => guard::keep(&args),

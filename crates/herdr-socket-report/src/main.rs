@@ -23,7 +23,6 @@ mod output;
 mod place;
 mod settings;
 mod text;
-#[cfg(unix)]
 mod words;
 
 use std::process::ExitCode;

@@ -1,13 +1,10 @@
 //! The commands, one file each.
 
-#[cfg(unix)]
 pub(crate) mod attach;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
-#[cfg(unix)]
 pub(crate) mod emit;
-#[cfg(unix)]
 pub(crate) mod exec;
 pub(crate) mod man;
 pub(crate) mod run;

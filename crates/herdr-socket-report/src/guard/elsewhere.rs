@@ -46,11 +46,16 @@ impl Handle {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "on Linux there is something to hand over")]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "on Linux there is something to hand over"
+    )]
     pub(super) fn to_stdin(&self) -> io::Result<Stdio> {
         Ok(Stdio::null())
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "on Linux there is nothing to say")]
     pub(super) fn since(&self) -> Option<&str> {
         Some(&self.since)
     }

@@ -1,5 +1,9 @@
 //! The commands of hooks and scripts: say one thing and go.
 
+#[cfg(unix)]
+mod report;
+#[cfg(not(unix))]
+#[path = "elsewhere.rs"]
 mod report;
 
 use herdr_proto::Ttl;

@@ -1,54 +1,24 @@
-//! `exec`: starts a guard, then becomes the command.
+//! Starting the guard and becoming the command.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use herdr_proto::ReportState;
 use reporter::{LeaseFile, Role};
 use rustix::process::getpid;
 
-use super::settings_of;
+use super::Args;
+use crate::commands::{flags_before, settings_of};
 use crate::control::{HERDR_REPORT_SOCKET, socket_of};
 use crate::exit::Exit;
 use crate::guard::{Launch, Watched, launch};
 use crate::output::say;
-use crate::place::{PaneFlags, Place};
-use crate::settings::flags::SettingFlags;
+use crate::place::Place;
 use crate::text::shown;
-use crate::words::{agent_of, state};
-
-/// Become CMD, with a guard that keeps its pane true
-///
-/// Process, process group, signals, job control and exit code are CMD's own:
-/// nothing stands between it and the terminal. A guard beside it owns the pane,
-/// takes what hooks and scripts say (emit, state, title, …), shows a stopped
-/// CMD as suspended, and clears the pane when CMD ends, however it ends.
-/// Outside Herdr it only becomes CMD.
-///
-/// A CMD that Herdr knows by name, such as claude, keeps the state that Herdr
-/// sees itself, unless --agent names it.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    pane: PaneFlags,
-    /// Say this state at once: idle, working or blocked; without it nothing is
-    /// claimed before somebody knows
-    #[arg(long, value_name = "STATE", value_parser = state)]
-    state: Option<ReportState>,
-    /// Hide the pane from CMD's own integrations: HERDR_* is taken out of its
-    /// environment, but for `HERDR_REPORT_SOCKET`
-    #[arg(long)]
-    scrub: bool,
-    #[command(flatten)]
-    settings: SettingFlags,
-    /// The command and its arguments
-    #[arg(required = true, trailing_var_arg = true, value_name = "CMD")]
-    command: Vec<OsString>,
-}
+use crate::words::agent_of;
 
 /// How long CMD waits for its guard. It runs with or without one.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -92,7 +62,7 @@ pub(crate) fn run(args: Args) -> Exit {
 fn guard_this_process(command_words: usize, program: &OsStr) -> Result<(), String> {
     let watched = Watched::open(getpid().as_raw_nonzero().get())?;
     let watched = watched.ok_or("this process cannot be found")?;
-    let flags = super::flags_before(command_words);
+    let flags = flags_before(command_words);
     let command = Some(program.to_owned());
     let launched = launch(Launch { watched: &watched, flags, command, patience: PATIENCE });
     launched.map(drop).map_err(|error| error.to_string())

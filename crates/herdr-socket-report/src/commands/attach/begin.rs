@@ -1,38 +1,15 @@
-//! `attach`: a guard for a process that runs already.
+//! Starting the guard.
 
 use std::time::Duration;
 
-use herdr_proto::ReportState;
 use reporter::{LeaseFile, Role};
 
-use super::settings;
+use super::Args;
+use crate::commands::{flags_before, settings};
 use crate::exit::Exit;
 use crate::guard::{Launch, Watched, Word, is_guarded, launch};
 use crate::output::say;
-use crate::place::{PaneFlags, Place};
-use crate::settings::flags::SettingFlags;
-use crate::words::state;
-
-/// Guard a process that runs already, as exec guards its command
-///
-/// It returns once the guard has the pane. A second guard for the same process
-/// is not needed and not started.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// The process
-    #[arg(long, value_name = "PID")]
-    pid: i32,
-    /// Say this state at once: idle, working or blocked
-    #[arg(long, value_name = "STATE", value_parser = state)]
-    state: Option<ReportState>,
-    /// Exit with 4 if another reporter has the pane
-    #[arg(long)]
-    strict: bool,
-    #[command(flatten)]
-    pane: PaneFlags,
-    #[command(flatten)]
-    settings: SettingFlags,
-}
+use crate::place::Place;
 
 /// How long a guard may take to get the pane. An earlier one that just ends
 /// takes up to two seconds of it.
@@ -71,7 +48,7 @@ pub(crate) fn run(args: Args) -> Exit {
     if is_guarded(&lease, args.pid) {
         return Exit::Fine;
     }
-    let (flags, patience) = (super::flags_before(0), PATIENCE);
+    let (flags, patience) = (flags_before(0), PATIENCE);
     match launch(Launch { watched: &watched, flags, command: None, patience }) {
         Ok(Word::Ready | Word::Late) => Exit::Fine,
         // Two that came at the same time.

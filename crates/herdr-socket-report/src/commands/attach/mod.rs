@@ -1,0 +1,36 @@
+//! `attach`: a guard for a process that runs already.
+
+#[cfg(unix)]
+mod begin;
+#[cfg(not(unix))]
+#[path = "elsewhere.rs"]
+mod begin;
+
+use herdr_proto::ReportState;
+
+pub(crate) use begin::run;
+
+use crate::place::PaneFlags;
+use crate::settings::flags::SettingFlags;
+use crate::words::state;
+
+/// Guard a process that runs already, as exec guards its command
+///
+/// It returns once the guard has the pane. A second guard for the same process
+/// is not needed and not started.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The process
+    #[arg(long, value_name = "PID")]
+    pid: i32,
+    /// Say this state at once: idle, working or blocked
+    #[arg(long, value_name = "STATE", value_parser = state)]
+    state: Option<ReportState>,
+    /// Exit with 4 if another reporter has the pane
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    pane: PaneFlags,
+    #[command(flatten)]
+    settings: SettingFlags,
+}

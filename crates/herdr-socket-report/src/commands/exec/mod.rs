@@ -1,0 +1,46 @@
+//! `exec`: starts a guard, then becomes the command.
+
+#[cfg(unix)]
+mod begin;
+#[cfg(not(unix))]
+#[path = "elsewhere.rs"]
+mod begin;
+
+use std::ffi::OsString;
+
+use herdr_proto::ReportState;
+
+pub(crate) use begin::run;
+
+use crate::place::PaneFlags;
+use crate::settings::flags::SettingFlags;
+use crate::words::state;
+
+/// Become CMD, with a guard that keeps its pane true
+///
+/// Process, process group, signals, job control and exit code are CMD's own:
+/// nothing stands between it and the terminal. A guard beside it owns the pane,
+/// takes what hooks and scripts say (emit, state, title, …), shows a stopped
+/// CMD as suspended, and clears the pane when CMD ends, however it ends.
+/// Outside Herdr it only becomes CMD.
+///
+/// A CMD that Herdr knows by name, such as claude, keeps the state that Herdr
+/// sees itself, unless --agent names it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pane: PaneFlags,
+    /// Say this state at once: idle, working or blocked; without it nothing is
+    /// claimed before somebody knows
+    #[arg(long, value_name = "STATE", value_parser = state)]
+    state: Option<ReportState>,
+    /// Hide the pane from CMD's own integrations: HERDR_* is taken out of its
+    /// environment, but for `HERDR_REPORT_SOCKET`
+    #[arg(long)]
+    scrub: bool,
+    #[command(flatten)]
+    settings: SettingFlags,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
