@@ -12,18 +12,9 @@ mod outbox;
 mod server;
 mod socket_file;
 
-use std::path::PathBuf;
-
-use reporter::LeaseFile;
-
 pub(crate) use call::{Answers, Call};
 pub(crate) use intake::Intake;
 pub(crate) use server::Control;
 
 /// The variable that names the control socket for the children of `exec`.
 pub(crate) const HERDR_REPORT_SOCKET: &str = "HERDR_REPORT_SOCKET";
-
-/// Where the control socket of a pane's reporter is.
-pub(crate) fn socket_of(lease: &LeaseFile) -> PathBuf {
-    lease.path().with_extension("sock")
-}

@@ -13,7 +13,7 @@ use super::stand_by::StandBy;
 use super::watched::Seen;
 use super::{Args, Watched, Word, note};
 use crate::commands::settings_of;
-use crate::control::{Control, Intake, socket_of};
+use crate::control::{Control, Intake};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::place::Place;
@@ -80,7 +80,7 @@ impl Guard {
         if let Some(state) = args.state {
             intake.begin_with(state);
         }
-        let mut control = Control::start(socket_of(&self.lease), intake);
+        let mut control = Control::start(self.lease.control_socket(), intake);
         let denied = || reporter.holds_lease(Duration::ZERO) == Some(false);
         if self.wait_for_the_pane(&control, denied) {
             while self.watched.wait(&self.signals, LOOK) == Seen::Nothing {
@@ -103,7 +103,7 @@ impl Guard {
             return Exit::Fine;
         };
         let mut control =
-            Control::start(socket_of(&self.lease), Intake::standing_by(stand_by.handle()));
+            Control::start(self.lease.control_socket(), Intake::standing_by(stand_by.handle()));
         if self.wait_for_the_pane(&control, || false) {
             while self.watched.wait(&self.signals, LOOK) == Seen::Nothing {}
             note::clear(&self.lease);

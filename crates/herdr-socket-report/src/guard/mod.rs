@@ -18,7 +18,6 @@ use herdr_proto::ReportState;
 
 pub(crate) use keep::keep;
 pub(crate) use launch::{Launch, Word, launch};
-pub(crate) use note::is_guarded;
 pub(crate) use stand_by::Bystander;
 pub(crate) use watched::Watched;
 

@@ -194,6 +194,23 @@ fn b19_a_command_in_a_command_leaves_the_row_alone() {
 }
 
 #[test]
+fn a_host_with_a_reporter_of_its_own_reports_through_its_guard() {
+    let pane = Pane::new();
+    let binary = env!("CARGO_BIN_EXE_herdr-socket-report");
+    let mut host = pane.start(&["exec", "--agent", "host", binary, "run", "--agent", "inner"]);
+    pane.guard();
+    host.line(r#"{"event": "agent_started"}"#);
+    host.line(r#"{"event": "title_changed", "title": "Inside"}"#);
+    host.line(r#"{"event": "tokens_changed", "tokens": {"branch": "main"}}"#);
+    let seen = pane.wait(|seen| seen.title.is_some() && !seen.tokens.is_empty());
+    assert_eq!((seen.agent.as_deref(), seen.agent_status.as_str()), (Some("host"), "working"));
+    host.signal(Signal::KILL);
+    host.finish();
+    pane.wait_clean();
+    assert_eq!(requests(&pane.herdr, "pane.release_agent").len(), 1);
+}
+
+#[test]
 fn one_command_after_the_other_each_shows() {
     let pane = Pane::new();
     for _ in 0..5 {

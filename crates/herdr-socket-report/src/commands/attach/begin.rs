@@ -7,7 +7,7 @@ use reporter::{LeaseFile, Role};
 use super::Args;
 use crate::commands::{flags_before, settings};
 use crate::exit::Exit;
-use crate::guard::{Launch, Watched, Word, is_guarded, launch};
+use crate::guard::{Launch, Watched, Word, launch};
 use crate::output::say;
 use crate::place::Place;
 
@@ -45,14 +45,14 @@ pub(crate) fn run(args: Args) -> Exit {
     };
     loaded.warnings.iter().for_each(|warning| say(warning));
     let lease = LeaseFile::of_pane(config, &pane);
-    if is_guarded(&lease, args.pid) {
+    if guards(&lease, args.pid) {
         return Exit::Fine;
     }
     let (flags, patience) = (flags_before(0), PATIENCE);
     match launch(Launch { watched: &watched, flags, command: None, patience }) {
         Ok(Word::Ready | Word::Late) => Exit::Fine,
         // Two that came at the same time.
-        Ok(Word::Deferred) if is_guarded(&lease, args.pid) => Exit::Fine,
+        Ok(Word::Deferred) if guards(&lease, args.pid) => Exit::Fine,
         Ok(Word::Deferred) => {
             say("deferred: another reporter has the pane; it keeps it");
             if args.strict { Exit::Refused } else { Exit::Fine }
@@ -66,4 +66,10 @@ pub(crate) fn run(args: Args) -> Exit {
             if args.strict { Exit::Unreachable } else { Exit::Fine }
         }
     }
+}
+
+/// Whether a living guard of this process holds the lease.
+fn guards(lease: &LeaseFile, pid: i32) -> bool {
+    let guarded = lease.guarded().is_some_and(|guarded| i32::try_from(guarded) == Ok(pid));
+    guarded && matches!(lease.try_share(), Ok(None))
 }

@@ -13,7 +13,7 @@ use socket_transport::Endpoint;
 
 use super::Common;
 use crate::commands::settings;
-use crate::control::{Answers, Call, HERDR_REPORT_SOCKET, socket_of};
+use crate::control::{Answers, Call, HERDR_REPORT_SOCKET};
 use crate::direct::{Batch, Direct, Problem};
 use crate::exit::Exit;
 use crate::output::say;
@@ -118,7 +118,7 @@ impl Report {
             }
         };
         let lease = LeaseFile::of_pane(&settings.config, &pane);
-        let socket = socket_of(&lease);
+        let socket = lease.control_socket();
         let over = Instant::now() + PATIENCE;
         loop {
             if let Ok(call) = Call::to(&socket, OWNER) {

@@ -12,7 +12,7 @@ use rustix::process::getpid;
 
 use super::Args;
 use crate::commands::{flags_before, settings_of};
-use crate::control::{HERDR_REPORT_SOCKET, socket_of};
+use crate::control::HERDR_REPORT_SOCKET;
 use crate::exit::Exit;
 use crate::guard::{Launch, Watched, launch};
 use crate::output::say;
@@ -41,8 +41,8 @@ pub(crate) fn run(args: Args) -> Exit {
             if loaded.named {
                 loaded.warnings.iter().for_each(|warning| say(warning));
             }
-            let socket = socket_of(&LeaseFile::of_pane(config, &pane));
-            command.env(HERDR_REPORT_SOCKET, socket);
+            let lease = LeaseFile::of_pane(config, &pane);
+            command.env(HERDR_REPORT_SOCKET, lease.control_socket());
             if let Err(error) = guard_this_process(args.command.len(), program) {
                 say(&format!("no guard, so nothing is reported: {error}"));
             }

@@ -6,7 +6,6 @@ use super::Args;
 use super::session::Session;
 use super::voice::Voice;
 use crate::commands::settings;
-use crate::control::socket_of;
 use crate::exit::Exit;
 use crate::input::Host;
 use crate::log;
@@ -47,7 +46,9 @@ pub(crate) fn run(args: Args) -> Exit {
     }
     let allow_foreign_socket = loaded.settings.config.allow_foreign_socket;
     let control = match &place {
-        Place::Pane(pane) => Some(socket_of(&LeaseFile::of_pane(&loaded.settings.config, pane))),
+        Place::Pane(pane) => {
+            Some(LeaseFile::of_pane(&loaded.settings.config, pane).control_socket())
+        }
         Place::Outside(_) | Place::Broken(_) => None,
     };
     let reporter = reporter(loaded.settings, &place, args.pid);
