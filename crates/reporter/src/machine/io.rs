@@ -203,7 +203,7 @@ impl PaneCall {
         match reply {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(rejection)) => {
-                let detail = rejection.to_string();
+                let detail = format!("the server refused: {}", shown(rejection.code.as_str()));
                 Err(Failure::new(FailureKind::Rejected(rejection.code), detail))
             }
             Err(error) if error.kind() == herdr_proto::ErrorKind::NotPaneApi => {
@@ -212,6 +212,12 @@ impl PaneCall {
             Err(error) => Err(Failure::new(FailureKind::Malformed, error.to_string())),
         }
     }
+}
+
+/// A word of the server's for people and logs: it may be anything.
+pub(super) fn shown(word: &str) -> String {
+    const SHOWN: usize = 64;
+    herdr_proto::strip_controls(word).chars().take(SHOWN).collect()
 }
 
 /// A request that did not come to its answer.

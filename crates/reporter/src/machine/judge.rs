@@ -6,6 +6,7 @@ use herdr_proto::{
     AgentLabel, AgentStatus, PaneInfo, ReportState, SourceId, StateKey, canonical_label,
 };
 
+use super::io;
 use super::plan::{Confirmed, Known, StateRecord};
 use crate::activity::Presentation;
 use crate::receipt::{Outcome, Reason};
@@ -45,7 +46,7 @@ pub(super) fn state(
     if let Some(session) =
         session.filter(|s| s.source != source.as_str() || s.agent != *label.as_str())
     {
-        return ignored(Reason::ForeignSession(session.source.clone()));
+        return ignored(Reason::ForeignSession(io::shown(&session.source)));
     }
     match shown {
         // A state of a later server: it is our row, and nothing can be said

@@ -5,6 +5,7 @@ use std::time::Duration;
 use herdr_proto::ErrorCode;
 
 use super::backoff::{LONG, LONGEST};
+use super::io::shown;
 use super::plan::{Confirmed, Known, PresentationRecord, StateRecord};
 use super::request::{Carries, Flight};
 use super::{Answer, Contact, Failure, FailureKind, Now, PaneMachine, REFUSED_REST};
@@ -180,7 +181,7 @@ impl PaneMachine {
             // A server that does not say whose pane it is proves nothing.
             self.unknown_whereabouts();
         } else {
-            self.rest(now, &flight, Reason::Rejected(code.to_string()), detail);
+            self.rest(now, &flight, Reason::Rejected(shown(code.as_str())), detail);
         }
     }
 

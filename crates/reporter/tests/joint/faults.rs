@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fake_herdr::Model;
-use reporter::machine::Input;
+use reporter::machine::{Input, PaneCall};
 use reporter::{Config, DiagnosticKind, Outcome, Reason};
 use serde_json::json;
 
@@ -154,6 +154,15 @@ fn b36_a_foreign_session_stops_the_state_and_not_the_tokens() {
     world.serve_for(Duration::from_secs(20));
     assert_eq!(world.sent_to("pane.report_agent").count(), sent);
     assert_eq!(world.pane().tokens["branch"], "dev");
+}
+
+#[test]
+fn what_a_server_says_is_cut_and_cleaned_before_anybody_sees_it() {
+    let code = format!("\u{9b}31m{}", "x".repeat(100_000));
+    let reply = json!({"id": "", "error": {"code": code, "message": "m"}}).to_string();
+    let call = PaneCall::Ping(herdr_proto::Ping::default());
+    let failure = call.decode(reply.as_bytes()).unwrap_err();
+    assert!(failure.detail.len() < 200 && !failure.detail.contains('\u{9b}'));
 }
 
 #[test]
