@@ -6,6 +6,7 @@
 //! [`bodies!`](crate::bodies) makes both tests of each.
 
 mod bodies;
+mod look;
 mod poll;
 mod program;
 mod server;
@@ -15,17 +16,17 @@ mod watch;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Once};
-use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
-use herdr_proto::{AgentGet, Call, PaneGet, PaneId, PaneInfo, ProcessInfoGet, Subscription};
-use reporter::{Builder, Config, DiagnosticKind, Flushed, Handle, Reporter};
+use herdr_proto::{Call, PaneId, ProcessInfoGet};
+use reporter::{Builder, Config, Reporter};
 use serde_json::{Value, json};
 use socket_transport::{Client, Endpoint};
 use tempfile::TempDir;
 
 use server::{Kind, Server};
 
+pub use look::{shows, told};
 pub use poll::{PATIENCE, pace, until};
 pub use program::HERDR_BIN;
 pub use server::Refused;
@@ -201,116 +202,13 @@ impl Stage {
         self.call("pane.report_agent", &params);
     }
 
-    /// The pane as a reader sees it now; `None` if there is no such pane.
-    ///
-    /// # Panics
-    ///
-    /// If there is no answer.
-    pub fn look(&self) -> Option<PaneInfo> {
-        match self.ask(&PaneGet::new(self.pane.clone())) {
-            Ok(reply) => Some(reply.pane),
-            Err(error) if error.rejection().is_some() => None,
-            Err(error) => panic!("pane.get: {error}"),
-        }
-    }
-
-    /// The pane, which must exist.
-    ///
-    /// # Panics
-    ///
-    /// If it does not.
-    pub fn seen(&self) -> PaneInfo {
-        self.look().expect("the pane exists")
-    }
-
-    /// Waits until the pane looks as it should.
-    ///
-    /// # Panics
-    ///
-    /// If it does not within [`PATIENCE`]; the message holds what was seen last.
-    #[track_caller]
-    pub fn wait(&self, satisfied: impl Fn(&PaneInfo) -> bool) -> PaneInfo {
-        self.wait_within(PATIENCE, satisfied)
-    }
-
-    /// The same, where a bound was promised.
-    ///
-    /// # Panics
-    ///
-    /// As [`wait`](Self::wait).
-    #[track_caller]
-    pub fn wait_within(
-        &self,
-        patience: Duration,
-        satisfied: impl Fn(&PaneInfo) -> bool,
-    ) -> PaneInfo {
-        // A server that is just being replaced does not answer.
-        let look = || self.ask(&PaneGet::new(self.pane.clone())).ok().map(|reply| reply.pane);
-        until(patience, || look().filter(|pane| satisfied(pane)))
-            .unwrap_or_else(|| panic!("after {patience:?} the pane shows {:#?}", look()))
-    }
-
-    /// Waits until the row is [`AGENT`]'s in this state; idle is also done.
-    ///
-    /// # Panics
-    ///
-    /// As [`wait`](Self::wait).
-    #[track_caller]
-    pub fn wait_for(&self, state: &str) -> PaneInfo {
-        self.wait(|pane| shows(pane, state))
-    }
-
-    /// Waits until nothing of ours is on the pane.
-    ///
-    /// # Panics
-    ///
-    /// As [`wait`](Self::wait).
-    #[track_caller]
-    pub fn wait_for_nothing(&self) -> PaneInfo {
-        self.wait(|pane| {
-            pane.agent.is_none()
-                && pane.title.is_none()
-                && pane.display_agent.is_none()
-                && pane.state_labels.is_empty()
-                && pane.tokens.is_empty()
-        })
-    }
-
-    /// Delivers what a reporter has, and gives the pane as it is then.
-    ///
-    /// # Panics
-    ///
-    /// If it is not delivered.
-    #[track_caller]
-    pub fn flushed(&self, reporter: &Handle) -> PaneInfo {
-        assert_eq!(reporter.flush(PATIENCE), Flushed::Delivered);
-        self.seen()
-    }
-
-    /// The number that rises whenever the effective state of this pane changes,
-    /// also where nobody saw it.
-    ///
-    /// # Panics
-    ///
-    /// If the pane has no agent.
-    pub fn state_changes(&self) -> u64 {
-        let reply = self.ask(&AgentGet::of(&self.pane)).expect("the pane has an agent");
-        reply.agent.state_change_seq
-    }
-
-    /// The states of the pane from now on.
-    pub fn watch(&self) -> Watch<'_> {
-        let pane_id = self.pane.clone();
-        self.server.watch(Subscription::StatusChanged { pane_id, agent_status: None })
-    }
-
     /// Whether a process is behind the pane, as on a real server.
     ///
     /// # Panics
     ///
     /// If there is no answer.
     pub fn has_shell(&self) -> bool {
-        let reply = self.ask(&ProcessInfoGet::new(self.pane.clone())).expect("a pane");
+        let reply = self.read(&ProcessInfoGet::new(self.pane.clone())).expect("a pane");
         reply.process_info.shell_pid.is_some()
     }
 
@@ -375,19 +273,8 @@ impl Drop for Stage {
     }
 }
 
-/// Whether the row is [`AGENT`]'s in this state; idle is also done.
-pub fn shows(pane: &PaneInfo, state: &str) -> bool {
-    pane.agent.as_deref() == Some(AGENT) && pane.agent_status.same_as(&state.into())
-}
-
 /// Says that a body, or a part of one, was not run here.
 #[expect(clippy::print_stderr, reason = "a test says what it left out")]
 pub fn skipped(body: &str, why: &str) {
     eprintln!("{body} is skipped: {why}");
-}
-
-/// The kinds of what a reporter has told so far.
-pub fn told(reporter: &Handle) -> Vec<DiagnosticKind> {
-    let feed = reporter.diagnostics();
-    std::iter::from_fn(|| feed.try_recv()).map(|diagnostic| diagnostic.kind).collect()
 }

@@ -54,7 +54,8 @@ impl Server {
         let runtime = runtime.expect("a runtime");
         let (host, socket) = match kind {
             Kind::Fake => {
-                let herdr = FakeHerdr::builder().panes(0).start().expect("the fake starts");
+                let herdr = FakeHerdr::builder().panes(0).program(["/bin/sh"]).start();
+                let herdr = herdr.expect("the fake starts");
                 let socket = herdr.socket_path().to_owned();
                 let work = tempfile::tempdir().expect("a folder for its panes");
                 (Host::Fake { herdr, work }, socket)

@@ -2,11 +2,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use e2e::stage::{AGENT, PATIENCE, Stage, shows, sidecar, skipped, told, until};
-use herdr_proto::{AgentStatus, PaneId, PaneInfo, PaneList};
-use reporter::{DiagnosticKind, Outcome, Prompt, Reporter};
+use herdr_proto::{AgentStatus, PaneId, PaneInfo, ProcessInfoGet};
+use reporter::{DiagnosticKind, Ended, Outcome, Prompt, Reporter};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
 
@@ -17,7 +17,9 @@ e2e::bodies! {
         b36_a_foreign_session_stops_the_state_and_nothing_else,
         b37_a_foreign_session_that_begins_later_does_so_too,
         b38_a_known_agent_that_comes_and_goes_changes_nothing,
-        b40_a_session_that_is_not_shown_is_no_failure;
+        b40_a_session_that_is_not_shown_is_no_failure,
+        b31_a_closed_pane_ends_the_host_quietly,
+        b31_a_moved_pane_is_known_by_its_old_id;
     own:
         b32_a_moved_pane_is_found_after_a_handoff;
 }
@@ -27,10 +29,6 @@ fn split(stage: &Stage) -> String {
     let made = stage.call("pane.split", &params);
     let id = made["pane"]["pane_id"].as_str();
     id.unwrap_or_else(|| panic!("no pane in {made}")).to_owned()
-}
-
-fn panes(stage: &Stage) -> Vec<PaneInfo> {
-    stage.ask(&PaneList::default()).unwrap().panes
 }
 
 fn b31_the_right_pane_shows_when_its_neighbours_close(stage: &Stage) {
@@ -49,7 +47,7 @@ fn b31_the_right_pane_shows_when_its_neighbours_close(stage: &Stage) {
     let newcomer = split(stage);
     drop(turn);
     stage.wait_for("idle");
-    let theirs = panes(stage).into_iter().find(|pane| pane.pane_id.as_str() == newcomer);
+    let theirs = stage.panes().into_iter().find(|pane| pane.pane_id.as_str() == newcomer);
     assert_eq!(theirs.map(|pane| pane.agent), Some(None));
 }
 
@@ -128,15 +126,30 @@ fn b37_a_foreign_session_that_begins_later_does_so_too(stage: &Stage) {
     drop((ask, turn));
 }
 
-/// Plays the process of an agent that Herdr knows, if that is possible here.
-fn with_known_agent(stage: &Stage, meanwhile: impl FnOnce()) -> bool {
-    let Some(fake) = stage.as_fake() else { return false };
+/// Runs an agent that Herdr knows in the pane: its detection on the fake, and
+/// a process of that name where there is a shell.
+fn with_known_agent(stage: &Stage, meanwhile: impl Fn()) -> bool {
     let pane = stage.pane().as_str();
-    let now = fake.now();
-    assert!(fake.with_model(|model| model.agent_appears(now, pane, "claude", "idle")));
+    if let Some(fake) = stage.as_fake() {
+        assert!(fake.with_model(|model| model.agent_appears(fake.now(), pane, "claude", "idle")));
+        meanwhile();
+        assert!(fake.with_model(|model| model.agent_exits(fake.now(), pane)));
+    }
+    if !stage.has_shell() {
+        return stage.as_fake().is_some();
+    }
+    let program = stage.folder().join("claude");
+    std::fs::copy("/bin/sleep", &program).unwrap();
+    let line = format!("{} 60\n", program.display());
+    stage.call("pane.send_text", &json!({ "pane_id": pane, "text": line }));
+    let runs = || {
+        let info = stage.read(&ProcessInfoGet::new(stage.pane().clone())).unwrap().process_info;
+        info.foreground_processes.iter().any(|process| process.name == "claude")
+    };
+    assert!(until(PATIENCE, || runs().then_some(())).is_some(), "it runs in the foreground");
     meanwhile();
-    let now = fake.now();
-    assert!(fake.with_model(|model| model.agent_exits(now, pane)));
+    stage.call("pane.send_keys", &json!({ "pane_id": pane, "keys": ["ctrl+c"] }));
+    assert!(until(PATIENCE, || (!runs()).then_some(())).is_some(), "it has ended");
     true
 }
 
@@ -153,7 +166,7 @@ fn b38_a_known_agent_that_comes_and_goes_changes_nothing(stage: &Stage) {
         assert!(pane.is_some(), "{moment}: {:?}", stage.seen());
     };
     if !with_known_agent(stage, || back("while it runs")) {
-        skipped("b38", "no known agent can be played here");
+        return skipped("b38", "no known agent can run here");
     }
     back("after it ended");
     let ask = turn.prompt(Prompt::approval("Run it?"));
@@ -216,13 +229,49 @@ fn b32_a_moved_pane_is_found_after_a_handoff(stage: &Stage) {
     if !stage.hand_off() {
         return skipped("b32", "this server hands nothing over");
     }
-    let find = || panes(stage).into_iter().find(|pane| pane.pane_id == id);
+    let find = || stage.panes().into_iter().find(|pane| pane.pane_id == id);
     let found = until(Duration::from_secs(3), || {
         find().filter(|pane| shows(pane, "blocked") && pane.title.as_deref() == Some("on the move"))
     });
     assert!(found.is_some(), "{:?}", find());
-    let others = panes(stage).into_iter().filter(|pane| pane.pane_id != id);
+    let others = stage.panes().into_iter().filter(|pane| pane.pane_id != id);
     for other in others {
         assert_eq!((other.agent, other.agent_status), (None, AgentStatus::UNKNOWN));
     }
+}
+
+fn b31_a_closed_pane_ends_the_host_quietly(stage: &Stage) {
+    let host = stage.reporter();
+    let turn = host.turn();
+    stage.wait_for("working");
+    stage.flushed(&host);
+    stage.call("pane.close", &json!({ "pane_id": stage.pane() }));
+    drop(turn.prompt(Prompt::approval("nobody")));
+    drop(turn);
+    let start = Instant::now();
+    let ended = host.close(Duration::from_secs(10));
+    assert_eq!(ended, Ended::NothingToRelease);
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+}
+
+fn b31_a_moved_pane_is_known_by_its_old_id(stage: &Stage) {
+    let host = stage.reporter();
+    let turn = host.turn();
+    host.title("on the move");
+    stage.wait_for("working");
+    let destination = json!({ "type": "new_workspace", "label": "moved" });
+    let moving = json!({ "pane_id": stage.pane(), "destination": destination, "focus": false });
+    let moved = stage.call("pane.move", &moving);
+    let ask = turn.prompt(Prompt::approval("there?"));
+    let pane = stage.wait_for("blocked");
+    assert_eq!(moved["move_result"]["pane"]["pane_id"], pane.pane_id.as_str());
+    drop((ask, turn));
+    host.close(PATIENCE);
+    stage.wait_for_nothing();
+    // A host that starts in it now still has the old id.
+    let host = stage.reporter();
+    let _turn = host.turn();
+    stage.wait_for("working");
+    drop(host);
+    stage.call("pane.close", &json!({ "pane_id": stage.pane() }));
 }

@@ -19,7 +19,9 @@ e2e::bodies! {
         b25_short_pauses_are_not_idle,
         b25_an_end_within_the_pause_releases_at_once,
         b28_a_new_session_changes_nothing_but_the_session,
-        b30_done_is_idle_and_is_not_sent_again;
+        b30_done_is_idle_and_is_not_sent_again,
+        b10_a_reload_under_another_label_leaves_one_row,
+        b13_what_a_killed_host_left_is_replaced;
 }
 
 fn b10_a_release_leaves_the_row_of_another_alone(stage: &Stage) {
@@ -227,4 +229,37 @@ fn b30_done_is_idle_and_is_not_sent_again(stage: &Stage) {
     });
     assert_eq!(wrong, None, "{states:?}");
     assert!(states.iter().any(|receipt| receipt.outcome == Outcome::Applied), "{states:?}");
+}
+
+fn b10_a_reload_under_another_label_leaves_one_row(stage: &Stage) {
+    let first = stage.builder("otherhost", |_| {}).start();
+    let turn = first.turn();
+    first.title("first").token("branch", Some("main".into()));
+    stage.wait(|pane| {
+        pane.agent.as_deref() == Some("otherhost") && pane.tokens.contains_key("branch")
+    });
+    stage.flushed(&first);
+    let second = stage.reporter();
+    let turn2 = second.turn();
+    stage.wait_for("working");
+    drop((turn, first));
+    let pane = stage.flushed(&second);
+    assert!(shows(&pane, "working"), "{pane:?}");
+    drop(turn2);
+    assert_eq!(second.close(PATIENCE), Ended::Released);
+    stage.wait_for_nothing();
+}
+
+fn b13_what_a_killed_host_left_is_replaced(stage: &Stage) {
+    let mut host = stage.sidecar(&[]);
+    host.tell(r#"{"event":"agent_started"}"#);
+    host.tell(r#"{"event":"title_changed","title":"left behind"}"#);
+    host.tell(r#"{"event":"labels_changed","labels":{"working":"left too"}}"#);
+    stage.wait(|pane| pane.title.is_some() && pane.state_labels.contains_key("working"));
+    host.kill();
+    let mut host = stage.sidecar(&[]);
+    host.tell(r#"{"event":"session_started","session_id":"x"}"#);
+    stage.wait(|pane| shows(pane, "idle") && pane.title.is_none() && pane.state_labels.is_empty());
+    assert_eq!(host.finish(), Some(0));
+    stage.wait_for_nothing();
 }

@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, told};
+use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, shows, told};
 use fake_herdr::Fault;
 use herdr_proto::StateKey;
 use reporter::{DiagnosticKind, Ended, Flushed, Prompt, Reporter};
 use serde_json::{Value, json};
 
 use super::micros;
+
+/// In the unit of sequence numbers.
+const HOUR: u64 = 3_600_000_000;
 
 e2e::bodies! {
     shared:
@@ -17,7 +20,10 @@ e2e::bodies! {
         b03_a_clock_that_was_stepped_back_is_climbed_over,
         b03_a_mark_that_nothing_gets_above_is_told_once,
         b03_a_fresh_source_gets_past_a_mark_that_nothing_gets_above,
-        b04_nanoseconds_under_the_same_source_are_climbed_over;
+        b04_nanoseconds_under_the_same_source_are_climbed_over,
+        b03_a_mark_raised_in_mid_run_is_climbed_over,
+        b04_a_title_above_a_raised_mark_shows,
+        b04_a_title_above_a_mark_raised_in_mid_run_shows;
     own:
         b06_every_report_has_a_larger_number_than_the_one_before,
         b07_reports_never_overtake_each_other;
@@ -69,7 +75,7 @@ fn shows_in_spite_of_a_mark(stage: &Stage, mark: u64) {
 }
 
 fn b03_a_clock_that_was_stepped_back_is_climbed_over(stage: &Stage) {
-    shows_in_spite_of_a_mark(stage, micros() + 3_600_000_000);
+    shows_in_spite_of_a_mark(stage, micros() + HOUR);
 }
 
 fn b04_nanoseconds_under_the_same_source_are_climbed_over(stage: &Stage) {
@@ -180,4 +186,58 @@ fn b07_reports_never_overtake_each_other(stage: &Stage) {
         assert!(numbers.is_sorted(), "{numbers:?}");
         assert!(numbers.is_sorted_by_key(|(_, seq)| *seq), "{numbers:?}");
     }
+}
+
+/// Title and tokens have marks of their own.
+fn raise_metadata_mark(stage: &Stage) {
+    let report = json!({
+        "pane_id": stage.pane(), "source": SOURCE, "title": "earlier", "seq": micros() + HOUR,
+        "tokens": { "branch": "earlier" },
+    });
+    stage.call("pane.report_metadata", &report);
+}
+
+fn b03_a_mark_raised_in_mid_run_is_climbed_over(stage: &Stage) {
+    let host = stage.reporter();
+    let turn = host.turn();
+    stage.wait_for("working");
+    stage.flushed(&host);
+    stage.report_as(SOURCE, AGENT, "idle", Some(micros() + HOUR));
+    let ask = turn.prompt(Prompt::approval("Run it?"));
+    stage.wait_within(Duration::from_secs(2), |pane| shows(pane, "blocked"));
+    stage.report_as(SOURCE, AGENT, "idle", Some(micros() + 2 * HOUR));
+    stage.wait_within(Duration::from_secs(6), |pane| shows(pane, "blocked"));
+    drop((ask, turn));
+    stage.wait_for("idle");
+    host.close(PATIENCE);
+    stage.wait_for_nothing();
+}
+
+fn shows_now(stage: &Stage) {
+    stage.wait_within(Duration::from_secs(6), |pane| {
+        let branch = pane.tokens.get("branch").map(String::as_str);
+        pane.title.as_deref() == Some("now") && branch == Some("main")
+    });
+}
+
+fn b04_a_title_above_a_raised_mark_shows(stage: &Stage) {
+    raise_metadata_mark(stage);
+    let host = stage.reporter();
+    host.title("now").token("branch", Some("main".into()));
+    let _turn = host.turn();
+    shows_now(stage);
+    host.close(PATIENCE);
+    stage.wait_for_nothing();
+}
+
+fn b04_a_title_above_a_mark_raised_in_mid_run_shows(stage: &Stage) {
+    let host = stage.reporter();
+    let _turn = host.turn();
+    host.title("first");
+    stage.flushed(&host);
+    raise_metadata_mark(stage);
+    host.title("now").token("branch", Some("main".into()));
+    shows_now(stage);
+    host.close(PATIENCE);
+    stage.wait_for_nothing();
 }

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, pace, shows, skipped, told};
+use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, pace, shows, skipped, told, until};
 use fake_herdr::{FakeHerdr, Fault};
 use herdr_proto::{AgentLabel, PaneInfo, ReportAgent, ReportState, Seq, SourceId, StateKey};
-use reporter::{DiagnosticKind, Ended, Flushed, Reporter};
+use reporter::{DiagnosticKind, Ended, Flushed, Prompt, Reporter};
 
 e2e::bodies! {
     shared:
@@ -14,9 +14,12 @@ e2e::bodies! {
     own:
         b63_a_server_that_comes_back_shows_everything_again,
         b75_a_handoff_loses_nothing,
-        b75_handoffs_in_a_row_lose_nothing,
         b76_a_host_outlives_its_server,
-        b76_a_sidecar_outlives_its_server;
+        b76_a_sidecar_outlives_its_server,
+        b75_a_handoff_while_blocked,
+        b75_a_handoff_while_done,
+        b75_a_handoff_right_before_the_end,
+        b75_a_handoff_after_the_release;
 }
 
 /// What was promised for a server that is back.
@@ -109,28 +112,28 @@ fn b63_a_server_that_comes_back_shows_everything_again(stage: &Stage) {
 }
 
 fn b75_a_handoff_loses_nothing(stage: &Stage) {
-    hand_off(stage, 1);
-}
-
-fn b75_handoffs_in_a_row_lose_nothing(stage: &Stage) {
-    hand_off(stage, 3);
-}
-
-fn hand_off(stage: &Stage, times: usize) {
     let host = stage.reporter();
     let turn = host.turn();
     show_everything(stage, &host);
-    for _ in 0..times {
-        if !stage.hand_off() {
-            return skipped("b75", "this server hands nothing over");
-        }
-        stage.wait_within(BACK_WITHIN, everything);
+    if !handed_off(stage) {
+        return;
     }
+    stage.wait_within(BACK_WITHIN, everything);
     numbers_rise(stage);
+    assert_eq!(told(&host), [], "the gap is no news for the host");
     drop(turn);
     stage.wait_for("idle");
     assert_eq!(host.close(PATIENCE), Ended::Released);
     stage.wait_for_nothing();
+}
+
+/// A server may be one that hands nothing over.
+fn handed_off(stage: &Stage) -> bool {
+    let done = stage.hand_off();
+    if !done {
+        skipped("b75", "this server hands nothing over");
+    }
+    done
 }
 
 fn b76_a_host_outlives_its_server(stage: &Stage) {
@@ -144,9 +147,11 @@ fn b76_a_host_outlives_its_server(stage: &Stage) {
     }
     drop(turn);
     assert!(start.elapsed() < Duration::from_secs(1), "host calls do not wait");
+    let diagnostics = host.diagnostics();
+    let told = diagnostics.recv_timeout(PATIENCE).map(|diagnostic| diagnostic.kind);
+    assert_eq!(told, Some(DiagnosticKind::ConnectFailed));
     assert_eq!(host.flush(Duration::from_millis(200)), Flushed::TimedOut);
-    let told = told(&host);
-    assert_eq!(told, [DiagnosticKind::ConnectFailed], "it is told once");
+    assert_eq!(diagnostics.try_recv(), None, "it is told once");
     let start = Instant::now();
     let ended = host.close(Duration::from_millis(500));
     assert_eq!(ended, Ended::NotReleased);
@@ -204,4 +209,69 @@ fn assert_works(what: &str, herdr: &FakeHerdr) {
     });
     seen.unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(host.flush(PATIENCE), Flushed::Delivered, "{what}");
+}
+
+fn b75_a_handoff_while_blocked(stage: &Stage) {
+    let host = stage.reporter();
+    let turn = host.turn();
+    let ask = turn.prompt(Prompt::approval("Run it?"));
+    stage.wait_for("blocked");
+    stage.flushed(&host);
+    if !handed_off(stage) {
+        return;
+    }
+    stage.wait_within(BACK_WITHIN, |pane| {
+        shows(pane, "blocked")
+            && pane.state_labels.get("blocked").map(String::as_str) == Some("Run it?")
+    });
+    drop(ask);
+    stage.wait(|pane| shows(pane, "working") && pane.state_labels.is_empty());
+}
+
+fn b75_a_handoff_while_done(stage: &Stage) {
+    let host = stage.reporter();
+    drop(host.turn());
+    host.title("finished");
+    stage.wait_for("idle");
+    stage.flushed(&host);
+    if !handed_off(stage) {
+        return;
+    }
+    stage.wait_within(BACK_WITHIN, |pane| {
+        shows(pane, "idle") && pane.title.as_deref() == Some("finished")
+    });
+    assert_eq!(told(&host), []);
+}
+
+fn b75_a_handoff_right_before_the_end(stage: &Stage) {
+    let host = stage.reporter();
+    let turn = host.turn();
+    host.title("short");
+    stage.wait_for("working");
+    stage.flushed(&host);
+    if !handed_off(stage) {
+        return;
+    }
+    drop(turn);
+    host.close(PATIENCE);
+    stage.wait_for_nothing();
+    let back = until(Duration::from_secs(3), || stage.look().and_then(|pane| pane.agent));
+    assert_eq!(back, None);
+}
+
+fn b75_a_handoff_after_the_release(stage: &Stage) {
+    let host = stage.reporter();
+    let turn = host.turn();
+    stage.wait_for("working");
+    drop(turn);
+    host.release();
+    stage.flushed(&host);
+    stage.wait_for_nothing();
+    if !handed_off(stage) {
+        return;
+    }
+    let back = until(Duration::from_secs(2), || stage.look().and_then(|pane| pane.agent));
+    assert_eq!(back, None);
+    let _turn = host.turn();
+    stage.wait_for("working");
 }

@@ -1,0 +1,144 @@
+//! What a reader of the pane sees, now or at last.
+
+use std::time::Duration;
+
+use herdr_proto::{AgentGet, Call, PaneGet, PaneInfo, PaneList, Subscription};
+use reporter::{DiagnosticKind, Flushed, Handle};
+
+use super::{AGENT, PATIENCE, Stage, Watch, until};
+
+impl Stage {
+    /// Asks for something that changes nothing, again if need be: a server that
+    /// is just being replaced does not answer. `None` if it is refused.
+    ///
+    /// # Panics
+    ///
+    /// If there is no answer.
+    pub fn read<C: Call>(&self, call: &C) -> Option<C::Reply> {
+        let mut last = None;
+        let answer = until(PATIENCE, || match self.ask(call) {
+            Ok(reply) => Some(Some(reply)),
+            Err(error) if error.rejection().is_some() => Some(None),
+            Err(error) => {
+                last = Some(error);
+                None
+            }
+        });
+        answer.unwrap_or_else(|| panic!("{}: {last:?}", C::METHOD))
+    }
+
+    /// The pane as a reader sees it now; `None` if there is no such pane.
+    pub fn look(&self) -> Option<PaneInfo> {
+        self.read(&PaneGet::new(self.pane().clone())).map(|reply| reply.pane)
+    }
+
+    /// All panes of the server.
+    ///
+    /// # Panics
+    ///
+    /// If it does not tell.
+    pub fn panes(&self) -> Vec<PaneInfo> {
+        self.read(&PaneList::default()).expect("the panes").panes
+    }
+
+    /// The pane, which must exist.
+    ///
+    /// # Panics
+    ///
+    /// If it does not.
+    pub fn seen(&self) -> PaneInfo {
+        self.look().expect("the pane exists")
+    }
+
+    /// Waits until the pane looks as it should.
+    ///
+    /// # Panics
+    ///
+    /// If it does not within [`PATIENCE`]; the message holds what was seen last.
+    #[track_caller]
+    pub fn wait(&self, satisfied: impl Fn(&PaneInfo) -> bool) -> PaneInfo {
+        self.wait_within(PATIENCE, satisfied)
+    }
+
+    /// The same, where a bound was promised.
+    ///
+    /// # Panics
+    ///
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_within(
+        &self,
+        patience: Duration,
+        satisfied: impl Fn(&PaneInfo) -> bool,
+    ) -> PaneInfo {
+        // A server that is just being replaced does not answer.
+        let look = || self.ask(&PaneGet::new(self.pane.clone())).ok().map(|reply| reply.pane);
+        until(patience, || look().filter(|pane| satisfied(pane)))
+            .unwrap_or_else(|| panic!("after {patience:?} the pane shows {:#?}", look()))
+    }
+
+    /// Waits until the row is [`AGENT`]'s in this state; idle is also done.
+    ///
+    /// # Panics
+    ///
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_for(&self, state: &str) -> PaneInfo {
+        self.wait(|pane| shows(pane, state))
+    }
+
+    /// Waits until nothing of ours is on the pane.
+    ///
+    /// # Panics
+    ///
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_for_nothing(&self) -> PaneInfo {
+        self.wait(|pane| {
+            pane.agent.is_none()
+                && pane.title.is_none()
+                && pane.display_agent.is_none()
+                && pane.state_labels.is_empty()
+                && pane.tokens.is_empty()
+        })
+    }
+
+    /// Delivers what a reporter has, and gives the pane as it is then.
+    ///
+    /// # Panics
+    ///
+    /// If it is not delivered.
+    #[track_caller]
+    pub fn flushed(&self, reporter: &Handle) -> PaneInfo {
+        assert_eq!(reporter.flush(PATIENCE), Flushed::Delivered);
+        self.seen()
+    }
+
+    /// The number that rises whenever the effective state of this pane changes,
+    /// also where nobody saw it.
+    ///
+    /// # Panics
+    ///
+    /// If the pane has no agent.
+    pub fn state_changes(&self) -> u64 {
+        let reply = self.read(&AgentGet::of(&self.pane)).expect("the pane has an agent");
+        reply.agent.state_change_seq
+    }
+
+    /// The states of the pane from now on.
+    pub fn watch(&self) -> Watch<'_> {
+        let pane_id = self.pane.clone();
+        self.server.watch(Subscription::StatusChanged { pane_id, agent_status: None })
+    }
+}
+
+/// Whether the row is [`AGENT`]'s in this state; idle is also done.
+pub fn shows(pane: &PaneInfo, state: &str) -> bool {
+    pane.agent.as_deref() == Some(AGENT) && pane.agent_status.same_as(&state.into())
+}
+
+/// The kinds of what a reporter has told so far.
+pub fn told(reporter: &Handle) -> Vec<DiagnosticKind> {
+    let feed = reporter.diagnostics();
+    std::iter::from_fn(|| feed.try_recv()).map(|diagnostic| diagnostic.kind).collect()
+}
