@@ -93,8 +93,18 @@ fn play(world: &mut World, acts: Vec<Act>) {
     }
 }
 
+/// So many, or as many as `PROPTEST_CASES` says.
+fn cases(cases: u32) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|asked| asked.parse().ok());
+    ProptestConfig {
+        cases: asked.unwrap_or(cases),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(500))]
 
     /// Once the server is healthy again, and nobody else writes, the pane
     /// shows what is wanted.
@@ -126,6 +136,30 @@ proptest! {
             None => prop_assert!(pane.agent.as_deref() != Some(AGENT)),
         }
     }
+
+    /// Nobody is told twice, and nothing is asked of a server but our five
+    /// methods.
+    #[test]
+    fn requests_keep_their_shape(acts in prop::collection::vec(act(), 0..60)) {
+        let mut world = World::new();
+        play(&mut world, acts);
+        for line in &world.sent {
+            let method = line["method"].as_str().unwrap();
+            prop_assert!(
+                ["pane.report_agent", "pane.report_metadata", "pane.release_agent", "pane.get"]
+                    .contains(&method)
+            );
+            prop_assert_eq!(line.as_object().unwrap().len(), 3);
+            prop_assert_eq!(&line["params"]["pane_id"], "w1:p1");
+        }
+        if let Some(request) = &world.in_flight {
+            prop_assert!(!matches!(request.call, PaneCall::Ping(_)));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(10_000))]
 
     /// The last request is the release, nothing follows it, and a healthy
     /// server ends clean.
@@ -163,26 +197,6 @@ proptest! {
             let pane = world.pane();
             prop_assert_eq!(pane.title, None, "{:?}", begun);
             prop_assert!(pane.tokens.is_empty(), "{:?}", pane.tokens);
-        }
-    }
-
-    /// Nobody is told twice, and nothing is asked of a server but our five
-    /// methods.
-    #[test]
-    fn requests_keep_their_shape(acts in prop::collection::vec(act(), 0..60)) {
-        let mut world = World::new();
-        play(&mut world, acts);
-        for line in &world.sent {
-            let method = line["method"].as_str().unwrap();
-            prop_assert!(
-                ["pane.report_agent", "pane.report_metadata", "pane.release_agent", "pane.get"]
-                    .contains(&method)
-            );
-            prop_assert_eq!(line.as_object().unwrap().len(), 3);
-            prop_assert_eq!(&line["params"]["pane_id"], "w1:p1");
-        }
-        if let Some(request) = &world.in_flight {
-            prop_assert!(!matches!(request.call, PaneCall::Ping(_)));
         }
     }
 }
