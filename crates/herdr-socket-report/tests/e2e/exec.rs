@@ -166,6 +166,7 @@ fn b14_a_killed_guard_leaves_the_command_unharmed_and_another_takes_over() {
     pane.wait_status("working");
     let guard = pane.guard();
     kill_process(guard, Signal::KILL).unwrap();
+    pane.wait_unheld();
     started.line("still here");
     assert_eq!(started.answer(), "still here");
     let pid = started.child.id().to_string();

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 
-use crate::pane::{Pane, poll};
+use crate::pane::Pane;
 use crate::support::{is_clean, requests};
 
 /// How long the row may stay, and what a busy machine makes of it.
@@ -66,7 +66,7 @@ fn attach_guards_what_runs_already() {
     host.kill().unwrap();
     host.wait().unwrap();
     pane.wait_clean();
-    gone(guard);
+    pane.wait_unheld();
 }
 
 #[test]
@@ -97,8 +97,4 @@ fn attach_names_what_cannot_be_guarded() {
     let output = pane.outside(&["attach", "--pid", &own]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(crate::pane::complaints(&output), "");
-}
-
-fn gone(guard: Pid) {
-    poll(|| rustix::process::test_kill_process(guard).is_err().then_some(()));
 }

@@ -104,6 +104,12 @@ impl Pane {
         })
     }
 
+    /// Waits until nobody holds the pane's lease.
+    pub(crate) fn wait_unheld(&self) {
+        let lease = std::fs::File::open(self.beside_the_lease("lock")).unwrap();
+        poll(|| lease.try_lock_shared().ok());
+    }
+
     /// A client of the control socket, once somebody listens there.
     pub(crate) fn client(&self) -> Client {
         let path = self.beside_the_lease("sock");
