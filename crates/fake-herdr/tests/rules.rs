@@ -309,7 +309,7 @@ fn newest_wins_per_field() {
     );
     herdr.metadata("custom:c", json!({ "title": "C", "ttl_ms": 50 }));
     assert_eq!(herdr.see().title.as_deref(), Some("C"));
-    herdr.pass(50);
+    herdr.pass(150);
     assert_eq!(herdr.see().title.as_deref(), Some("A"));
 }
 
