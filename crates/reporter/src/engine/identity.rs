@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use herdr_proto::ProcessInfo;
-use rustix::process::{Pid, getsid, getuid};
 use socket_transport::{Peer, env};
 
 use crate::machine::Identity;
@@ -26,43 +25,51 @@ pub fn judge_identity(
     if cfg!(target_os = "linux") && server.pid().is_none() {
         return Identity::Unprovable;
     }
-    let (Some(shell), Ok(session)) = (info.shell_pid.and_then(pid), session_of(agent)) else {
+    let agent = agent.unwrap_or_else(std::process::id);
+    let (Some(shell), Some(session)) = (info.shell_pid, session_of(agent)) else {
         return Identity::Unprovable;
     };
     if session == shell {
         Identity::Proven
-    } else if leads_its_session(shell) && is_of_this_server(shell, socket) {
+    } else if session_of(shell) == Some(shell) && is_of_this_server(shell, socket) {
         Identity::Foreign
     } else {
         Identity::Unprovable
     }
 }
 
-fn pid(raw: u32) -> Option<Pid> {
-    i32::try_from(raw).ok().and_then(Pid::from_raw)
+/// The leader of a process's session; `None` if there is no such process, or if
+/// its leader is outside of our namespace, as in a container that somebody
+/// entered. The system call answers 0 then, which `getsid` takes for granted
+/// never to be.
+#[cfg(target_os = "linux")]
+fn session_of(process: u32) -> Option<u32> {
+    let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+    // The name before it is in parentheses and may hold anything.
+    let rest = stat.rsplit(|byte| *byte == b')').next()?;
+    let session = std::str::from_utf8(rest).ok()?.split_whitespace().nth(3)?;
+    session.parse().ok().filter(|session| *session != 0)
 }
 
-fn session_of(agent: Option<u32>) -> rustix::io::Result<Pid> {
-    match agent {
-        None => getsid(None),
-        Some(raw) => getsid(Some(pid(raw).ok_or(rustix::io::Errno::SRCH)?)),
-    }
-}
-
-fn leads_its_session(shell: Pid) -> bool {
-    getsid(Some(shell)).is_ok_and(|session| session == shell)
+#[cfg(not(target_os = "linux"))]
+fn session_of(process: u32) -> Option<u32> {
+    let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw)?;
+    let session = rustix::process::getsid(Some(process)).ok()?;
+    u32::try_from(session.as_raw_nonzero().get()).ok()
 }
 
 /// Whether the process is ours and was started with this socket. Elsewhere
 /// than on Linux an environment cannot be read, and leading a session has to
 /// do.
 #[cfg(target_os = "linux")]
-fn is_of_this_server(shell: Pid, socket: &Path) -> bool {
+fn is_of_this_server(shell: u32, socket: &Path) -> bool {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::MetadataExt;
 
-    let folder = format!("/proc/{}", shell.as_raw_nonzero());
+    use rustix::process::getuid;
+
+    let folder = format!("/proc/{shell}");
     let ours = std::fs::metadata(&folder).is_ok_and(|data| data.uid() == getuid().as_raw());
     let Ok(environment) = std::fs::read(format!("{folder}/environ")) else { return false };
     let prefix = format!("{}=", env::HERDR_SOCKET_PATH);
@@ -73,8 +80,8 @@ fn is_of_this_server(shell: Pid, socket: &Path) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_of_this_server(shell: Pid, _socket: &Path) -> bool {
-    let _ = (shell, getuid(), env::HERDR_SOCKET_PATH);
+fn is_of_this_server(shell: u32, _socket: &Path) -> bool {
+    let _ = (shell, env::HERDR_SOCKET_PATH);
     true
 }
 
@@ -82,4 +89,19 @@ fn is_of_this_server(shell: Pid, _socket: &Path) -> bool {
 fn same_file(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     one == other || real(one).is_some_and(|one| real(other) == Some(one))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_known_by_its_leader() {
+        let own = std::process::id();
+        let Some(leader) = session_of(own) else { return };
+        // A leader that can be seen leads its own.
+        assert!(session_of(leader).is_none_or(|of_leader| of_leader == leader));
+        assert_eq!(session_of(0), None);
+        assert_eq!(session_of(u32::MAX), None);
+    }
 }

@@ -7,6 +7,7 @@ mod flushes;
 mod forward;
 #[cfg(unix)]
 mod identity;
+mod news;
 mod owners;
 mod rescue;
 mod run;

@@ -2,7 +2,6 @@ use std::fs::File;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use socket_transport::Endpoint;
 use tokio::sync::Notify;
 
 use super::flushes::Flushes;
@@ -12,8 +11,7 @@ use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::AgentEvent;
 use crate::feed::Feed;
-use crate::lease::LeaseFile;
-use crate::machine::{Counters, Ended, Lease, Legacy, Step};
+use crate::machine::{Counters, Ended, Lease, Legacy};
 use crate::receipt::Receipt;
 
 /// What a host waits for the engine beyond what the engine was given.
@@ -23,63 +21,48 @@ const GRACE: Duration = Duration::from_millis(20);
 /// never over I/O, so a call costs microseconds whatever the server does.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    config: Config,
-    state: Mutex<State>,
+    pub(super) config: Config,
+    pub(super) state: Mutex<State>,
     /// Wakes the engine.
-    engine: Notify,
+    pub(super) engine: Notify,
     /// Wakes hosts that block for a flush or the end …
-    blocking: Condvar,
+    pub(super) blocking: Condvar,
     /// … and those that await it.
-    waiting: Notify,
-    telling: Telling,
+    pub(super) waiting: Notify,
+    pub(super) telling: Telling,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    activity: Activity,
+pub(super) struct State {
+    pub(super) activity: Activity,
     /// The activity has changed since the engine looked.
-    changed: bool,
+    pub(super) changed: bool,
     /// There is an engine, or was one.
-    active: bool,
-    flushes: Flushes,
-    close: Option<Instant>,
-    ended: Option<Ended>,
-    counters: Counters,
-    guards: Guards,
+    pub(super) active: bool,
+    pub(super) flushes: Flushes,
+    pub(super) close: Option<Instant>,
+    pub(super) ended: Option<Ended>,
+    pub(super) counters: Counters,
+    pub(super) guards: Guards,
     /// How it stands with the lease, once the engine has tried.
-    lease: Option<Lease>,
+    pub(super) lease: Option<Lease>,
     /// The agent is stopped, whatever its events say.
-    suspended: bool,
-    succession: Option<Succession>,
+    pub(super) suspended: bool,
+    pub(super) succession: Option<Succession>,
 }
 
 /// What the guards of a host share.
 #[derive(Debug, Default)]
-struct Guards {
+pub(super) struct Guards {
     last_id: u64,
     main_turn: bool,
 }
 
 /// What a retired reporter leaves to its successor in this process.
 #[derive(Debug, Default)]
-struct Succession {
-    legacy: Option<Legacy>,
-    lease: Option<File>,
-}
-
-/// What the engine takes over when it is woken.
-#[derive(Debug, Default)]
-pub(crate) struct News {
-    /// Whether what is wanted may have changed.
-    pub(crate) changed: bool,
-    /// What is wanted, if it may have changed.
-    pub(crate) wanted: Option<Snapshot>,
-    /// A host waits for delivery.
-    pub(crate) flush: bool,
-    /// When it must be over.
-    pub(crate) close: Option<Instant>,
-    /// A successor of this process owns the pane now.
-    pub(crate) retire: bool,
+pub(super) struct Succession {
+    pub(super) legacy: Option<Legacy>,
+    pub(super) lease: Option<File>,
 }
 
 impl Shared {
@@ -251,104 +234,7 @@ impl Shared {
         self.lock().succession.is_some()
     }
 
-    pub(crate) fn lease_of(&self, pane: &Endpoint) -> LeaseFile {
-        LeaseFile::of_pane(&self.config, pane)
-    }
-
-    /// For the engine: leaves what a successor needs, if there is one.
-    pub(crate) fn leave(&self, legacy: Legacy, lease: Option<File>) {
-        if let Some(succession) = &mut self.lock().succession {
-            *succession = Succession { legacy: Some(legacy), lease };
-        }
-    }
-
-    /// For a successor's engine: what was on the pane.
-    pub(crate) fn take_legacy(&self) -> Option<Legacy> {
-        self.lock().succession.as_mut()?.legacy.take()
-    }
-
-    /// For a successor's engine: the lease, still held.
-    pub(crate) fn take_lease(&self) -> Option<File> {
-        self.lock().succession.as_mut()?.lease.take()
-    }
-
-    /// For the engine: resolves when a host has something new.
-    pub(crate) async fn news(&self) {
-        self.engine.notified().await;
-    }
-
-    /// For the engine: what is new.
-    pub(crate) fn take_news(&self) -> News {
-        let mut state = self.lock();
-        let changed = std::mem::take(&mut state.changed);
-        News {
-            changed,
-            wanted: changed.then(|| state.wanted(&self.config)).flatten(),
-            flush: state.flushes.any_open(),
-            close: state.close,
-            retire: state.succession.is_some(),
-        }
-    }
-
-    /// As [`take_news`](Self::take_news), for somebody who makes labels of the
-    /// reasons himself.
-    #[cfg(unix)]
-    pub(crate) fn take_facts(&self) -> News {
-        let mut config = self.config.clone();
-        config.reason_label = crate::config::ReasonLabel::Off;
-        let mut state = self.lock();
-        // Whatever changed before was not told to him.
-        state.changed = false;
-        News {
-            changed: true,
-            wanted: state.wanted(&config),
-            flush: false,
-            close: state.close,
-            retire: state.succession.is_some(),
-        }
-    }
-
-    /// For the engine: whatever was told is not known any more.
-    #[cfg(unix)]
-    pub(crate) fn tell_again(&self) {
-        self.lock().changed = true;
-        self.engine.notify_one();
-    }
-
-    /// For the engine: publishes a step; `quiet` answers the flushes.
-    pub(crate) fn publish(&self, step: &Step, counters: Counters) {
-        for receipt in &step.receipts {
-            self.telling.receipt(receipt);
-        }
-        for diagnostic in &step.diagnostics {
-            self.raise(diagnostic.clone());
-        }
-        let mut state = self.lock();
-        state.counters = counters;
-        let quiet = step.quiet && !state.changed;
-        let flushed = state.flushes.settle(quiet, Instant::now());
-        drop(state);
-        if flushed {
-            self.wake_hosts();
-        }
-    }
-
-    /// For the engine: when the next flush gives up.
-    pub(crate) fn next_flush_timeout(&self) -> Option<Instant> {
-        self.lock().flushes.next_timeout()
-    }
-
-    /// For the engine: it is over.
-    pub(crate) fn end(&self, ended: Ended) {
-        let mut state = self.lock();
-        state.ended.get_or_insert(ended);
-        state.flushes.end();
-        drop(state);
-        self.telling.end();
-        self.wake_hosts();
-    }
-
-    fn wake_hosts(&self) {
+    pub(super) fn wake_hosts(&self) {
         self.blocking.notify_all();
         self.waiting.notify_waiters();
     }
@@ -384,7 +270,7 @@ impl Shared {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         // A host that panicked while folding leaves a state that is still a
         // state; the pane must not be left with an older one for it.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -399,7 +285,7 @@ fn from_now(time: Duration) -> Instant {
 
 impl State {
     /// What the pane is to show.
-    fn wanted(&self, config: &Config) -> Option<Snapshot> {
+    pub(super) fn wanted(&self, config: &Config) -> Option<Snapshot> {
         let snapshot = self.activity.snapshot(config)?;
         Some(if self.suspended { snapshot.suspended() } else { snapshot })
     }
