@@ -106,7 +106,7 @@ impl Call {
         let mut line = String::new();
         loop {
             let limit = match answers.flushed {
-                Some(_) if !answers.states.is_empty() => return Ok(answers),
+                Some(_) if answers.are_conclusive() => return Ok(answers),
                 Some(_) => self.left()?.min(STRAGGLERS),
                 None => self.left()?,
             };
@@ -133,6 +133,12 @@ impl Call {
 }
 
 impl Answers {
+    /// Whether it is known what became of the last state. One that a newer one
+    /// replaced tells nothing of that one.
+    fn are_conclusive(&self) -> bool {
+        self.states.last().is_some_and(|state| state.receipt != "superseded")
+    }
+
     fn add(&mut self, line: &str) {
         match serde_json::from_str(line) {
             Ok(Line::Receipt { receipt, of, reason, remedy }) if of == "state" => {

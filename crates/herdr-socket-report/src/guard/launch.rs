@@ -75,6 +75,9 @@ pub(crate) fn launch(launch: Launch<'_>) -> io::Result<Word> {
 
 /// In the middle process: starts the guard as it was asked for and leaves.
 pub(super) fn step_aside() -> io::Result<()> {
+    // Whatever else was inherited, such as a host's pipe that the command will
+    // close to say something, is the command's.
+    close_fds::set_fds_cloexec(3, &[]);
     // All but the `--detach` that comes after the command's name.
     let arguments = std::env::args_os().enumerate().filter(|(place, _)| ![0, 2].contains(place));
     let arguments = arguments.map(|(_, argument)| argument);

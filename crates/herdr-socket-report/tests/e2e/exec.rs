@@ -160,6 +160,29 @@ fn the_guard_is_in_a_group_of_its_own_and_holds_no_pipe() {
 }
 
 #[test]
+fn the_guard_holds_nothing_that_the_command_inherits() {
+    let pane = Pane::new();
+    // The shell's descriptor 3 is our pipe; the command closes it.
+    let binary = env!("CARGO_BIN_EXE_herdr-socket-report");
+    let script = format!(
+        "exec 3>&1 >/dev/null; exec {binary} exec --state working sh -c \
+         'echo up >&3; exec 3>&-; exec sleep 1000'"
+    );
+    let environment = pane.command(&[]);
+    let environment = environment.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script]).env_clear().envs(environment).current_dir(pane.path());
+    let mut started = Started::of(shell);
+    assert_eq!(started.answer(), "up");
+    pane.wait_status("working");
+    pane.guard();
+    assert_eq!(started.answer(), "", "its end");
+    started.signal(Signal::KILL);
+    started.finish();
+    pane.wait_clean();
+}
+
+#[test]
 fn b14_a_killed_guard_leaves_the_command_unharmed_and_another_takes_over() {
     let pane = Pane::new();
     let mut started = pane.start(&["exec", "--state", "working", "cat"]);

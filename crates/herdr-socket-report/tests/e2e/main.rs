@@ -19,3 +19,4 @@ mod settings;
 mod signals;
 mod sockets;
 mod support;
+mod whose;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use herdr_proto::{AgentLabel, Ttl};
 use reporter::{EventLine, LeaseFile, Role, source_for};
 use serde_json::Value;
-use socket_transport::Endpoint;
+use socket_transport::{Absence, Endpoint};
 
 use super::Common;
 use crate::commands::settings;
@@ -99,13 +99,18 @@ impl Report {
 
     /// Finds out who takes the report; nobody does outside Herdr.
     fn way(&self, settings: &Settings) -> Result<Option<Way>, Exit> {
+        let place = self.common.pane.find(|name| std::env::var_os(name));
+        if let Ok(Place::Outside(Absence::SwitchedOff)) = place {
+            return Ok(None);
+        }
+        // A scrubbed environment still has this one.
         let named = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from);
         if let Some(path) = named.filter(|_| !self.common.pane.any())
             && let Ok(call) = Call::to(&path, OWNER)
         {
             return Ok(Some(Way::Owner(call)));
         }
-        let pane = match self.common.pane.find(|name| std::env::var_os(name)) {
+        let pane = match place {
             Ok(Place::Pane(pane)) => pane,
             Ok(Place::Outside(_)) => return Ok(None),
             Ok(Place::Broken(why)) => {
@@ -202,7 +207,10 @@ fn judge(answers: &Answers, asked: bool) -> Exit {
                 say(&format!("not delivered: {because}{remedy}"));
                 return if because == "rejected" { Exit::Refused } else { Exit::Unreachable };
             }
-            _ => return Exit::Fine,
+            "applied" => return Exit::Fine,
+            // Replaced or not looked at; whether anything goes out at all is
+            // said below.
+            _ => {}
         }
     }
     if answers.flushed != Some(true) {
