@@ -16,6 +16,10 @@ use crate::machine::{
     Answer, Ended, Failure, Identity, Input, Lease, Now, PaneMachine, Request, Step,
 };
 
+/// How often the path is looked at for another socket, while something of ours
+/// may be on the server. A held stream of a server that lives on without its
+/// path would not tell.
+const SOCKET_LOOK: Duration = Duration::from_secs(2);
 /// After a held stream could not be opened, the next try waits for this long.
 const HOLD_AGAIN: Duration = Duration::from_secs(2);
 /// A held stream that lived for longer was a good one.
@@ -45,6 +49,8 @@ pub(super) struct Engine<'a> {
     brief_holds: u32,
     /// The socket that the last answer came from.
     socket: Option<SocketIdentity>,
+    /// When the path was looked at last.
+    looked: Instant,
     wake: Option<Duration>,
     ended: Option<Ended>,
     closing: bool,
@@ -90,6 +96,7 @@ impl<'a> Engine<'a> {
             hold: Hold::Off(None),
             brief_holds: 0,
             socket: None,
+            looked: Instant::now(),
             wake: None,
             ended: None,
             closing: false,
@@ -178,11 +185,8 @@ impl<'a> Engine<'a> {
             }
             _ => wake,
         };
-        let at = match (wake, flush) {
-            (Some(wake), Some(flush)) => Some(wake.min(flush)),
-            (wake, flush) => wake.or(flush),
-        };
-        until(at)
+        let look = self.socket.map(|_| self.looked + SOCKET_LOOK);
+        until([wake, flush, look].into_iter().flatten().min())
     }
 
     async fn take_news(&mut self) {
@@ -265,11 +269,13 @@ impl<'a> Engine<'a> {
     }
 
     fn time(&mut self) {
+        self.looked = Instant::now();
         let now = inode(self.client.socket());
         if now.is_some() && now != self.socket {
             let known = self.socket.is_some();
             self.socket = now;
             if known {
+                self.hold = Hold::Off(None);
                 self.step(Input::ServerChanged);
                 return;
             }

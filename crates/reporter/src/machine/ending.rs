@@ -109,6 +109,10 @@ impl PaneMachine {
             self.finish(step);
             return;
         };
+        if let Some(ending) = &mut self.ending {
+            // Also if what was in flight when it began was the claim.
+            ending.had_claim = true;
+        }
         let until = if action == Action::Release { deadline } else { clear_until };
         let time = until.saturating_sub(elapsed).max(RELEASE_MIN);
         step.request = Some(self.send(action, now, time));

@@ -33,6 +33,15 @@ fn a_close_clears_then_releases() {
 }
 
 #[test]
+fn a_claim_in_flight_is_released_and_said_so() {
+    let mut world = World::new();
+    world.tell(started());
+    assert!(world.in_flight.is_some());
+    assert_eq!(world.close(), Ended::Released);
+    assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
+}
+
+#[test]
 fn nothing_is_sent_for_a_pane_that_was_never_claimed() {
     let mut world = World::new();
     world.tell(title("T"));

@@ -107,3 +107,17 @@ fn events_during_a_handoff_are_not_lost() {
     }
     herdr.wait_until(AMPLE, |pane| pane.agent_status == "idle").unwrap();
 }
+
+#[test]
+fn another_server_at_the_path_is_noticed_though_the_old_one_lives() {
+    let herdr = FakeHerdr::start().unwrap();
+    let pane = start(&herdr);
+    decorate(&pane);
+    let turn = pane.turn();
+    let _ask = turn.prompt(Prompt::approval("Deploy?"));
+    assert!(is_all_there(&seen(&herdr, &pane)));
+    let beside = herdr.socket_path().with_file_name("beside");
+    let other = FakeHerdr::builder().socket_path(&beside).start().unwrap();
+    std::fs::rename(&beside, herdr.socket_path()).unwrap();
+    other.wait_until(AMPLE, is_all_there).unwrap();
+}
