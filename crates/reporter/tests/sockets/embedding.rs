@@ -181,7 +181,8 @@ fn b27_guards_end_by_unwinding() {
     });
     assert!(panicked.join().is_err());
     assert_eq!(status(&herdr, &pane), "idle");
-    assert_eq!(states(&requests(&herdr)), ["blocked", "idle"]);
+    // The engine may have looked between the turn and the prompt.
+    assert!(states(&requests(&herdr)).ends_with(&["blocked", "idle"]));
 }
 
 #[test]
