@@ -17,6 +17,9 @@ use super::socket_file::SocketFile;
 
 /// Most clients at a time. Each may hold a line of 1 MiB.
 const CLIENTS_MAX: usize = 128;
+/// How long the removal of the file is waited for. It may come later as well:
+/// a successor's file is not taken for ours.
+const CLOSING: Duration = Duration::from_millis(50);
 /// How long the clients of a reporter that has ended are waited for.
 const FAREWELL: Duration = Duration::from_millis(300);
 
@@ -64,7 +67,7 @@ impl Control {
     /// the lease is still held; the clients that are there stay.
     pub(crate) fn close(&mut self) {
         drop(self.stop.take());
-        let _ = self.closed.recv_timeout(FAREWELL);
+        let _ = self.closed.recv_timeout(CLOSING);
     }
 
     /// Waits for the clients to get the last words of a reporter that has

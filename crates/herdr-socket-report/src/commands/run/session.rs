@@ -60,6 +60,10 @@ impl Session {
         let end = self.read(&mut stdin, &handle, &flushes);
 
         stdin.signals().lose_patience_soon();
+        // While the lease is still ours, so that nobody finds a dead socket.
+        if let Some(control) = &mut control {
+            control.close();
+        }
         let over = Instant::now() + END;
         if end == End::Input {
             // A host that writes its last state and exits wants it seen, and a
@@ -69,10 +73,6 @@ impl Session {
         flushes.settle(LAST_STATE.min(left(over)));
         flushes.end();
         let Self { reporter, place, voice, strict, allow_foreign_socket, .. } = self;
-        // While the lease is still ours, so that nobody finds a dead socket.
-        if let Some(control) = &mut control {
-            control.close();
-        }
         let ended = reporter.close(left(over));
         flushes.settle(GRACE);
         // A reporter that hangs must not hang the program, so this is no join.
