@@ -1,0 +1,115 @@
+//! The held stream: one, silent, and opened again with patience.
+
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use fake_herdr::FakeHerdr;
+use herdr_proto::ReportState;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::support::{AMPLE, builder, builder_at, count, flushed, requests, runtime};
+
+#[test]
+fn b72_there_is_one_subscription_and_it_is_to_nothing() {
+    let herdr = FakeHerdr::start().unwrap();
+    let pane = builder(&herdr).start();
+    for n in 0..4 {
+        pane.state([ReportState::Working, ReportState::Blocked][n % 2]);
+        pane.title(format!("title {n}"));
+        flushed(&pane);
+    }
+    let subscribed = |n| {
+        herdr.wait_for_log(AMPLE, |log| {
+            log.iter().filter(|exchange| exchange.request.contains("events.subscribe")).count() == n
+        })
+    };
+    assert!(subscribed(1));
+    herdr.live_handoff();
+    assert!(subscribed(2), "the new server's");
+    flushed(&pane);
+    drop(pane);
+    assert_eq!(count(&herdr, "events.subscribe"), 2);
+    for request in requests(&herdr) {
+        if request["method"] == "events.subscribe" {
+            assert_eq!(request["params"], json!({ "subscriptions": [] }));
+        }
+        assert_ne!(request["method"], "events.wait");
+    }
+}
+
+/// Answers like a server and hands over each stream that is subscribed to.
+fn server() -> (TempDir, UnixListener) {
+    let folder = runtime();
+    let listener = UnixListener::bind(folder.path().join("s")).unwrap();
+    (folder, listener)
+}
+
+fn serve(listener: UnixListener) -> Receiver<(Instant, UnixStream)> {
+    let (subscribed, streams) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = String::new();
+            let _ = BufReader::new(&stream).read_line(&mut request);
+            let result = if request.contains("events.subscribe") {
+                r#"{"type":"subscription_started"}"#
+            } else if request.contains("pane.get") {
+                r#"{"type":"pane_info","pane":{"pane_id":"w1:p1","agent":"host","agent_status":"working"}}"#
+            } else if request.contains("pane.process_info") {
+                r#"{"type":"pane_process_info","process_info":{"pane_id":"w1:p1","foreground_processes":[]}}"#
+            } else {
+                r#"{"type":"ok"}"#
+            };
+            let begun = Instant::now();
+            let _ = stream.write_all(format!("{{\"id\":\"r\",\"result\":{result}}}\n").as_bytes());
+            if request.contains("events.subscribe") && subscribed.send((begun, stream)).is_err() {
+                return;
+            }
+        }
+    });
+    streams
+}
+
+#[test]
+fn b73_the_held_stream_stays_and_carries_nothing_from_us() {
+    let (folder, listener) = server();
+    let streams = serve(listener);
+    let pane = builder_at(&folder.path().join("s")).start();
+    let _turn = pane.turn();
+    let (_, mut stream) = streams.recv_timeout(AMPLE).unwrap();
+    // Longer than any request may take, and with reports beside it.
+    stream.set_read_timeout(Some(Duration::from_millis(2200))).unwrap();
+    for n in 0..2 {
+        pane.title(format!("title {n}"));
+        flushed(&pane);
+    }
+    let read = stream.read(&mut [0; 16]);
+    let kind = read.map_err(|error| error.kind());
+    assert_eq!(kind, Err(ErrorKind::WouldBlock), "neither a byte nor the end");
+    assert!(streams.try_recv().is_err(), "and there is no other");
+
+    drop(stream);
+    assert!(streams.recv_timeout(AMPLE).is_ok(), "a closed one is opened again");
+}
+
+#[test]
+fn b73_a_stream_that_always_ends_is_opened_again_ever_later() {
+    let (folder, listener) = server();
+    let streams = serve(listener);
+    let pane = builder_at(&folder.path().join("s")).start();
+    let _turn = pane.turn();
+    let mut begun = Vec::new();
+    for _ in 0..6 {
+        let (at, stream) = streams.recv_timeout(AMPLE).unwrap();
+        begun.push(at);
+        drop(stream);
+    }
+    // The first end may be a handoff's; then each wait is twice the last one.
+    for (wait, pair) in [100, 200, 400, 800].into_iter().zip(begun[1..].windows(2)) {
+        let waited = pair[1] - pair[0];
+        assert!(waited >= Duration::from_millis(wait), "{waited:?} of {wait} ms");
+    }
+}
