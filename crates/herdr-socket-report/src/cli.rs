@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{attach, completions, config, demo, emit, exec, man, run};
+use crate::commands::{attach, completions, config, demo, emit, exec, man, run, tee, watch};
 use crate::exit::Exit;
 #[cfg(unix)]
 use crate::guard;
@@ -49,6 +49,8 @@ enum Command {
     #[cfg(unix)]
     #[command(hide = true)]
     Guard(Box<guard::Args>),
+    Watch(watch::Args),
+    Tee(tee::Args),
     Demo(Box<demo::Args>),
     #[command(subcommand)]
     Config(config::Command),
@@ -72,6 +74,8 @@ impl Cli {
             Command::Release(args) => args.run(),
             #[cfg(unix)]
             Command::Guard(args) => guard::keep(&args),
+            Command::Watch(args) => watch::run(&args),
+            Command::Tee(args) => tee::run(&args),
             Command::Demo(args) => demo::run(&args),
             Command::Config(command) => config::run(command),
             Command::Completions(args) => completions::run(&args),

@@ -8,6 +8,8 @@ pub(crate) mod emit;
 pub(crate) mod exec;
 pub(crate) mod man;
 pub(crate) mod run;
+pub(crate) mod tee;
+pub(crate) mod watch;
 
 use crate::exit::Exit;
 use crate::output::say;

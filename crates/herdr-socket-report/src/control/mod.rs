@@ -14,7 +14,8 @@ mod socket_file;
 
 pub(crate) use call::{Answers, Call};
 pub(crate) use intake::Intake;
-pub(crate) use server::Control;
+pub(crate) use server::{Control, is_ours};
+pub(crate) use socket_file::SocketFile;
 
 /// The variable that names the control socket for the children of `exec`.
 pub(crate) const HERDR_REPORT_SOCKET: &str = "HERDR_REPORT_SOCKET";

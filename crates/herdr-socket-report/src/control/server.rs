@@ -134,6 +134,6 @@ impl Server {
 }
 
 /// Whether this user, or the superuser, is at the other end.
-fn is_ours(stream: &UnixStream) -> bool {
+pub(crate) fn is_ours(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw() || peer.uid() == 0)
 }

@@ -9,7 +9,7 @@ use tokio::net::UnixListener;
 
 /// A listening socket's file. It goes when this does, unless it is another
 /// one's by then.
-pub(super) struct SocketFile {
+pub(crate) struct SocketFile {
     path: PathBuf,
     /// Device and inode.
     identity: (u64, u64),
@@ -31,6 +31,11 @@ impl SocketFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
+        Self::bind(path)
+    }
+
+    /// Listens at a `path` where nothing is yet, for this user alone.
+    pub(crate) fn bind(path: &Path) -> io::Result<(UnixListener, Self)> {
         let listener = UnixListener::bind(path)?;
         fs::set_permissions(path, Permissions::from_mode(0o600))?;
         let data = fs::symlink_metadata(path)?;

@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::flag;
 use signal_hook::low_level::{emulate_default_handler, pipe};
+use tokio::net::UnixStream as TokioStream;
 
 /// Hears SIGINT, SIGTERM and SIGHUP, which ask for an end in good order.
 pub(crate) struct Signals {
@@ -31,6 +32,7 @@ impl Signals {
     /// Begins to hear.
     pub(crate) fn hear() -> io::Result<Self> {
         let (heard, write) = UnixStream::pair()?;
+        heard.set_nonblocking(true)?;
         let impatient = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&impatient))?;
@@ -61,6 +63,20 @@ impl Signals {
                 Ok(0) | Err(_) => return false,
                 Ok(_) => return true,
             }
+        }
+    }
+
+    /// Waits for a signal, in a runtime with I/O.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses no signal.
+    pub(crate) async fn came(&self) {
+        let heard = self.heard.try_clone().and_then(TokioStream::from_std);
+        match heard {
+            Ok(heard) => drop(heard.readable().await),
+            // A process that cannot even be told to end had better end.
+            Err(error) => tracing::warn!(%error, "signals cannot be heard"),
         }
     }
 

@@ -87,6 +87,11 @@ impl Lines {
         self.0.changed.notify_all();
     }
 
+    /// Whether the reader went away, as far as a write has shown it.
+    pub(crate) fn are_lost(&self) -> bool {
+        self.lock().gone
+    }
+
     fn write(&self, mut out: impl Write) {
         loop {
             let mut state = self.lock();

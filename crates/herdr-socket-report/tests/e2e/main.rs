@@ -19,4 +19,6 @@ mod settings;
 mod signals;
 mod sockets;
 mod support;
+mod tee;
+mod watch;
 mod whose;

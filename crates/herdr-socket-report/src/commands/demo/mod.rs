@@ -7,11 +7,11 @@ mod plain;
 #[cfg(unix)]
 mod play;
 #[cfg(unix)]
-mod screen;
+pub(crate) mod screen;
 mod script;
 #[cfg(unix)]
 mod stage;
-mod view;
+pub(crate) mod view;
 
 #[cfg(unix)]
 pub(crate) use play::run;

@@ -9,6 +9,8 @@ use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::output::say;
 
+/// Smallest terminal that holds the picture: columns, lines.
+const ROOM: (u16, u16) = (60, 18);
 /// How long the end may take.
 const END: Duration = Duration::from_millis(500);
 
@@ -30,7 +32,8 @@ pub(crate) fn run(args: &Args) -> Exit {
     };
     let reporter = stage.reporter();
     let screen = Some(()).filter(|()| !args.plain);
-    let screen = screen.and_then(|()| Screen::take(&signals, |name| std::env::var(name).ok()));
+    let screen =
+        screen.and_then(|()| Screen::take(&signals, ROOM, |name| std::env::var(name).ok()));
     match screen {
         Some(screen) => picture::play(&stage, &reporter, &signals, screen),
         None => plain::play(&stage, &reporter, &signals),

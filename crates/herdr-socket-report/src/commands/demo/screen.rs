@@ -12,35 +12,44 @@ use crate::input::signals::Signals;
 /// The lines that are drawn in place. The cursor is hidden while it lives.
 pub(crate) struct Screen {
     drawn: usize,
+    room: (u16, u16),
     colour: bool,
 }
 
 const HIDE: &str = "\x1b[?25l";
 const SHOW: &str = "\x1b[0m\x1b[?25h";
 
-/// Smallest terminal that holds the picture: columns, lines.
-const ROOM: (u16, u16) = (60, 18);
-
 impl Screen {
-    /// Takes the terminal; `None` if stdout is none, or too small or simple a
-    /// one to draw on.
-    pub(crate) fn take(signals: &Signals, lookup: impl Fn(&str) -> Option<String>) -> Option<Self> {
+    /// Takes the terminal; `None` if stdout is none, or too simple a one to draw
+    /// on, or one with less than this `room` of columns and lines.
+    pub(crate) fn take(
+        signals: &Signals,
+        room: (u16, u16),
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> Option<Self> {
         let (columns, rows) = size()?;
         let simple = lookup("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
-        if simple || columns < ROOM.0 || rows < ROOM.1 {
+        if simple || columns < room.0 || rows < room.1 {
             return None;
         }
         let colour = lookup("NO_COLOR").is_none_or(|value| value.is_empty());
         // Without it Ctrl-Z would leave the shell without a cursor.
         signals.hear_stop().ok()?;
-        let screen = Self { drawn: 0, colour };
+        let screen = Self { drawn: 0, room, colour };
         put(HIDE);
         Some(screen)
     }
 
+    /// How many lines fit, with one left for the cursor.
+    pub(crate) fn lines(&self) -> usize {
+        let rows = size().map_or(self.room.1, |(_, rows)| rows);
+        usize::from(rows).saturating_sub(1)
+    }
+
     /// Draws these lines over those that were drawn before.
     pub(crate) fn draw(&mut self, lines: &[Line]) {
-        let columns = size().map_or(usize::from(ROOM.0), |(columns, _)| usize::from(columns));
+        let columns = size().map_or(self.room.0, |(columns, _)| columns);
+        let columns = usize::from(columns);
         let mut text = String::new();
         if self.drawn > 0 {
             let _ = write!(text, "\x1b[{}A", self.drawn);

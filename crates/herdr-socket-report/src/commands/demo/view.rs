@@ -108,6 +108,22 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     cut
 }
 
+/// How a state looks: its colour, and its sign, which turns while it works.
+pub(crate) fn look(status: &AgentStatus, tick: usize) -> (Style, &'static str) {
+    const TURNING: [&str; 4] = ["◐", "◓", "◑", "◒"];
+    if *status == AgentStatus::WORKING {
+        (Style::Working, TURNING[tick % TURNING.len()])
+    } else if *status == AgentStatus::BLOCKED {
+        (Style::Blocked, "▲")
+    } else if *status == AgentStatus::IDLE {
+        (Style::Idle, "●")
+    } else if *status == AgentStatus::DONE {
+        (Style::Done, "✔")
+    } else {
+        (Style::Faint, "·")
+    }
+}
+
 /// What a sidebar shows of a pane.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct View {
@@ -141,18 +157,7 @@ impl View {
     }
 
     fn look(&self, tick: usize) -> (Style, &'static str) {
-        const TURNING: [&str; 4] = ["◐", "◓", "◑", "◒"];
-        if self.status == AgentStatus::WORKING {
-            (Style::Working, TURNING[tick % TURNING.len()])
-        } else if self.status == AgentStatus::BLOCKED {
-            (Style::Blocked, "▲")
-        } else if self.status == AgentStatus::IDLE {
-            (Style::Idle, "●")
-        } else if self.status == AgentStatus::DONE {
-            (Style::Done, "✔")
-        } else {
-            (Style::Faint, "·")
-        }
+        look(&self.status, tick)
     }
 
     /// One line, for output that is no terminal.

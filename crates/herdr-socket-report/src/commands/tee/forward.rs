@@ -1,0 +1,104 @@
+//! One connection, forwarded byte for byte.
+
+use std::future::pending;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::time::{sleep, timeout};
+
+use super::log::{Direction, Log};
+use crate::control::is_ours;
+
+/// How long the server is not connected to for the sake of a client's first
+/// bytes. One that finds none at once looks again 100 ms later (protocol 7.3);
+/// who connects and says nothing is forwarded all the same.
+const FIRST: Duration = Duration::from_millis(50);
+/// How long a full backlog is waited for, and how often it is tried.
+const BACKLOG: Duration = Duration::from_secs(5);
+const AGAIN: Duration = Duration::from_millis(10);
+/// Bytes that are read at a time.
+const CHUNK: usize = 16 * 1024;
+
+/// Where connections go.
+#[derive(Debug, Clone)]
+pub(super) struct Server {
+    pub(super) socket: PathBuf,
+    pub(super) may_be_foreign: bool,
+}
+
+impl Server {
+    async fn connect(&self) -> io::Result<UnixStream> {
+        let connecting = async {
+            loop {
+                match UnixStream::connect(&self.socket).await {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(AGAIN).await,
+                    outcome => return outcome,
+                }
+            }
+        };
+        let full = |_| io::Error::new(io::ErrorKind::TimedOut, "its backlog stays full");
+        let stream = timeout(BACKLOG, connecting).await.map_err(full)??;
+        if self.may_be_foreign || is_ours(&stream) {
+            Ok(stream)
+        } else {
+            let what = "another user serves it (--allow-foreign-socket lifts this)";
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, what))
+        }
+    }
+}
+
+/// Forwards a connection until the server ends it or the client is gone.
+pub(super) async fn forward(mut client: UnixStream, server: Server, log: Log, number: u64) {
+    let mut first = Vec::with_capacity(CHUNK);
+    // Whether it said something, closed, or kept quiet shows again below.
+    let _ = timeout(FIRST, client.read_buf(&mut first)).await;
+    let mut upstream = match server.connect().await {
+        Ok(upstream) => upstream,
+        Err(error) => {
+            log.note(number, &format!("no connection to {}: {error}", server.socket.display()));
+            return;
+        }
+    };
+    let mut requests = log.direction(number, '>');
+    let mut replies = log.direction(number, '<');
+    {
+        let (mut from_server, mut to_server) = upstream.split();
+        let (mut from_client, mut to_client) = client.split();
+        let asking = async {
+            let _ = copy(first, &mut from_client, &mut to_server, &mut requests).await;
+            // The server may have more to say to a client that has said all,
+            // or why it reads no further.
+            pending::<()>().await;
+        };
+        let answering = copy(Vec::new(), &mut from_server, &mut to_client, &mut replies);
+        tokio::select! {
+            () = asking => {}
+            _ = answering => {}
+        }
+    }
+    requests.end();
+    replies.end();
+}
+
+/// Copies to the end, and then says that it was the end.
+async fn copy(
+    mut chunk: Vec<u8>,
+    from: &mut (impl AsyncRead + Unpin),
+    to: &mut (impl AsyncWrite + Unpin),
+    shown: &mut Direction,
+) -> io::Result<()> {
+    loop {
+        if !chunk.is_empty() {
+            shown.bytes(&chunk);
+            to.write_all(&chunk).await?;
+            chunk.clear();
+        }
+        chunk.reserve(CHUNK);
+        if from.read_buf(&mut chunk).await? == 0 {
+            return to.shutdown().await;
+        }
+    }
+}

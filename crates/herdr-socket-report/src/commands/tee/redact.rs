@@ -1,0 +1,110 @@
+//! Lines without what they say of a person's work.
+
+use serde_json::Value;
+
+/// The fields whose texts are the protocol's own words, ids of its things, or
+/// names of programs. Every other text may be anything.
+const KEPT: [&str; 27] = [
+    "agent",
+    "agent_status",
+    "applies_to_source",
+    "caller_pane_id",
+    "code",
+    "direction",
+    "event",
+    "focused_pane_id",
+    "focused_tab_id",
+    "focused_workspace_id",
+    "format",
+    "id",
+    "kind",
+    "method",
+    "pane_id",
+    "previous_pane_id",
+    "reason",
+    "session_start_source",
+    "source",
+    "state",
+    "status",
+    "tab_id",
+    "terminal_id",
+    "type",
+    "until",
+    "version",
+    "workspace_id",
+];
+
+/// Fields that hold texts under keys of a reporter's own choice.
+const FREE: [&str; 2] = ["tokens", "state_labels"];
+
+/// The line with texts in place of which their lengths stand. A line that is no
+/// JSON is nothing but a text.
+pub(super) fn redact(line: &[u8]) -> String {
+    match serde_json::from_slice::<Value>(line) {
+        Ok(mut value) => {
+            hide(&mut value, false);
+            value.to_string()
+        }
+        Err(_) => format!("<{} bytes that are no JSON>", line.len()),
+    }
+}
+
+fn hide(value: &mut Value, kept: bool) {
+    match value {
+        Value::String(text) if !kept => {
+            *text = format!("<{} characters>", text.chars().count());
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| hide(item, false)),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                if FREE.contains(&key.as_str()) {
+                    hide_all(value);
+                } else {
+                    hide(value, KEPT.contains(&key.as_str()));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Keeps no text below, whatever its key.
+fn hide_all(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(hide_all),
+        Value::Object(fields) => fields.values_mut().for_each(hide_all),
+        other => hide(other, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_protocols_own_words_stay() {
+        let line = br#"{"id":"t1","method":"pane.report_metadata","params":{"pane_id":"w1:p1",
+            "source":"custom:bot","agent":"bot","title":"secret","display_agent":"secret",
+            "state_labels":{"state":"secret"},"tokens":{"id":"secret","gone":null},"seq":4,
+            "agent_session_id":"secret","agent_session_path":"/secret","message":"secret",
+            "text":"s\u00e9cr\u00e9t","argv":["secret","secret"],
+            "agent_session":{"kind":"id","value":"secret"},"cwd":"/secret","new":{"x":"secret"}}}"#;
+        let shown = redact(line);
+        assert!(!shown.contains("secret"), "{shown}");
+        for part in [
+            r#""id":"t1""#,
+            r#""method":"pane.report_metadata""#,
+            r#""source":"custom:bot""#,
+            r#""seq":4"#,
+            r#""title":"<6 characters>""#,
+            r#""text":"<6 characters>""#,
+            r#""tokens":{"gone":null,"id":"<6 characters>"}"#,
+            r#""agent_session_path":"<7 characters>""#,
+            r#""kind":"id""#,
+        ] {
+            assert!(shown.contains(part), "{part} in {shown}");
+        }
+        assert_eq!(redact(b"no \xff"), "<4 bytes that are no JSON>");
+        assert_eq!(redact(br#""secret""#), r#""<6 characters>""#);
+    }
+}

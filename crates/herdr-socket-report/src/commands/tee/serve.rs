@@ -1,0 +1,139 @@
+//! The socket that is listened at, and its connections.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use socket_transport::find_socket;
+use tokio::net::UnixListener;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use super::Args;
+use super::forward::{Server, forward};
+use super::log::Log;
+use crate::control::{SocketFile, is_ours};
+use crate::exit::Exit;
+use crate::input::signals::Signals;
+use crate::output::{Outlet, say};
+
+/// Most connections at a time. Further ones wait in the backlog.
+const CONNECTIONS_MAX: usize = 256;
+/// How long the connections that are there may take to end, and then the log.
+const FAREWELL: Duration = Duration::from_millis(200);
+/// How long it is waited after an error of accepting.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// Forwards until a signal comes.
+pub(crate) fn run(args: &Args) -> Exit {
+    match forward_all(args) {
+        Ok(()) => Exit::Fine,
+        Err(why) => {
+            say(&why);
+            Exit::Usage
+        }
+    }
+}
+
+fn forward_all(args: &Args) -> Result<(), String> {
+    let socket = find_socket(args.socket.as_deref(), |name| std::env::var_os(name));
+    let socket = socket.map_err(|wrong| wrong.to_string())?;
+    let listen = std::path::absolute(&args.listen);
+    let cannot = |error: io::Error| format!("cannot listen at {}: {error}", args.listen.display());
+    let listen = listen.map_err(cannot)?;
+    if is_same(&listen, &socket) {
+        return Err(format!(
+            "--listen {} is Herdr's own socket; name a new one",
+            args.listen.display()
+        ));
+    }
+    let signals = Signals::hear().map_err(|error| format!("signals cannot be heard: {error}"))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("there is no runtime: {error}"))?;
+    let _inside = runtime.enter();
+    make_way(&listen).map_err(cannot)?;
+    let (listener, file) = SocketFile::bind(&listen).map_err(cannot)?;
+    say(&format!("listening at {}, forwarding to {}", listen.display(), socket.display()));
+
+    let outlet = Outlet::start("log", io::stdout());
+    let log = Log::new(outlet.lines(), args.redact);
+    let server = Server { socket, may_be_foreign: args.allow_foreign_socket };
+    runtime.block_on(async {
+        let mut connections = JoinSet::new();
+        tokio::select! {
+            () = signals.came() => {}
+            () = accept(&listener, &server, &log, &mut connections) => {}
+        }
+        drop((listener, file));
+        // What is on its way may arrive.
+        let _ = timeout(FAREWELL, async { while connections.join_next().await.is_some() {} }).await;
+    });
+    match outlet.finish(FAREWELL) {
+        0 => {}
+        lost => say(&format!("{lost} lines were not read in time and are missing")),
+    }
+    Ok(())
+}
+
+/// Accepts for ever.
+async fn accept(
+    listener: &UnixListener,
+    server: &Server,
+    log: &Log,
+    connections: &mut JoinSet<()>,
+) {
+    let mut number = 0;
+    loop {
+        tokio::select! {
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+            accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
+                Ok((stream, _)) => {
+                    number += 1;
+                    if is_ours(&stream) {
+                        connections.spawn(forward(stream, server.clone(), log.clone(), number));
+                    } else {
+                        log.note(number, "refused: another user's connection");
+                    }
+                }
+                // Out of descriptors, most likely: others go on.
+                Err(error) => {
+                    tracing::debug!(%error, "a connection cannot be accepted");
+                    sleep(AGAIN).await;
+                }
+            },
+        }
+    }
+}
+
+/// Removes the socket that a dead program left at `path`, and nothing else.
+fn make_way(path: &Path) -> io::Result<()> {
+    let in_the_way = |what| Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(found) if !found.file_type().is_socket() => {
+            in_the_way("something that is no socket is in the way")
+        }
+        Ok(_) => match StdUnixStream::connect(path) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),
+            Ok(_) => in_the_way("somebody listens there already"),
+            Err(error) => Err(error),
+        },
+    }
+}
+
+/// Whether two paths are one place, whatever links lead there. What forwards to
+/// itself would never end.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let identity = |data: Metadata| (data.dev(), data.ino());
+    let file = |path: &Path| fs::metadata(path).ok().map(identity);
+    let place = |path: &Path| {
+        let folder = fs::metadata(path.parent()?).ok().map(identity)?;
+        Some((folder, path.file_name()?.to_owned()))
+    };
+    (file(one).is_some() && file(one) == file(other))
+        || (place(one).is_some() && place(one) == place(other))
+}

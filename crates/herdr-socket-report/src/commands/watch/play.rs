@@ -1,0 +1,194 @@
+//! A look at the server each second, and what is shown of it.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use herdr_proto::{SessionSnapshot, Snapshot, strip_controls};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::stdio::stdout;
+use socket_transport::{Client, Error, Options, find_socket};
+use tokio::runtime::Runtime;
+
+use super::table::{Change, Table};
+use super::{Args, picture, told};
+use crate::commands::demo::screen::Screen;
+use crate::exit::Exit;
+use crate::input::signals::Signals;
+use crate::output::{Outlet, say};
+
+/// From one look to the next.
+const LOOKS: Duration = Duration::from_secs(1);
+/// One picture after the other.
+const FRAME: Duration = Duration::from_millis(250);
+/// Longest snapshot that is taken: hundreds of panes.
+const SNAPSHOT_MAX: usize = 16 * 1024 * 1024;
+/// How long the last lines may take.
+const END: Duration = Duration::from_millis(500);
+/// Smallest terminal that is drawn on: columns, lines.
+const ROOM: (u16, u16) = (30, 4);
+
+/// Watches until a signal comes or nobody reads any more.
+pub(crate) fn run(args: &Args) -> Exit {
+    let socket = match find_socket(args.socket.as_deref(), |name| std::env::var_os(name)) {
+        Ok(socket) => socket,
+        Err(wrong) => {
+            say(&wrong.to_string());
+            return Exit::Usage;
+        }
+    };
+    match Watch::begin(&socket) {
+        Ok(watch) => watch.run(args),
+        Err(error) => {
+            say(&format!("the watch cannot begin: {error}"));
+            Exit::Usage
+        }
+    }
+}
+
+struct Watch {
+    client: Client,
+    runtime: Runtime,
+    signals: Signals,
+    table: Table,
+    /// Why there is nothing to be seen now.
+    waiting: Option<String>,
+}
+
+impl Watch {
+    fn begin(socket: &Path) -> io::Result<Self> {
+        let options = Options::default().reply_cap(SNAPSHOT_MAX);
+        Ok(Self {
+            client: Client::new(socket, options),
+            runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
+            signals: Signals::hear()?,
+            table: Table::default(),
+            waiting: None,
+        })
+    }
+
+    fn run(self, args: &Args) -> Exit {
+        let Some(first) = self.look() else { return Exit::Fine };
+        if args.strict
+            && let Err(error) = &first
+        {
+            say(&error.to_string());
+            return Exit::Unreachable;
+        }
+        let screen = Some(()).filter(|()| !args.json);
+        let screen = screen
+            .and_then(|()| Screen::take(&self.signals, ROOM, |name| std::env::var(name).ok()));
+        match screen {
+            Some(screen) => self.draw(screen, first),
+            None => self.tell(args.json, first),
+        }
+        Exit::Fine
+    }
+
+    /// What the server shows; `None` once a signal came.
+    fn look(&self) -> Option<Result<Snapshot, Error>> {
+        let everything = SessionSnapshot::default();
+        self.runtime.block_on(async {
+            tokio::select! {
+                () = self.signals.came() => None,
+                reply = self.client.call(&everything) => {
+                    Some(reply.map(|reply| reply.snapshot))
+                }
+            }
+        })
+    }
+
+    /// Takes a look's outcome. A server that went is told from one that stays
+    /// away.
+    fn take(&mut self, look: Result<Snapshot, Error>, now: Instant) -> (Vec<Change>, Server) {
+        match look {
+            Ok(snapshot) => {
+                let server =
+                    if self.waiting.take().is_some() { Server::Back } else { Server::Same };
+                (self.table.take(&snapshot, now), server)
+            }
+            Err(error) => {
+                self.table.lose_sight();
+                let before = self.waiting.replace(strip_controls(&error.to_string()));
+                let server = if before.is_none() { Server::Away } else { Server::Same };
+                (Vec::new(), server)
+            }
+        }
+    }
+
+    fn draw(mut self, mut screen: Screen, first: Result<Snapshot, Error>) {
+        let place = format!("at {}", self.client.socket().display());
+        let mut look = first;
+        let mut tick = 0;
+        loop {
+            let looked = Instant::now();
+            self.take(look, looked);
+            while looked.elapsed() < LOOKS {
+                let shape = (screen.lines(), tick, Instant::now());
+                let rows = self.table.rows();
+                screen.draw(&picture::lines(rows, &place, self.waiting.as_deref(), shape));
+                tick += 1;
+                if self.signals.came_within(FRAME) {
+                    return;
+                }
+                screen.lend_if_stopped(&self.signals);
+            }
+            let Some(next) = self.look() else { return };
+            look = next;
+        }
+    }
+
+    fn tell(mut self, json: bool, first: Result<Snapshot, Error>) {
+        let start = Instant::now();
+        let outlet = Outlet::start("stdout", io::stdout());
+        let out = outlet.lines();
+        let mut look = first;
+        loop {
+            let now = Instant::now();
+            let (changes, server) = self.take(look, now);
+            match (server, &self.waiting) {
+                (Server::Away, Some(why)) => {
+                    say(&format!("waiting for the server: {why}"));
+                    if json {
+                        out.put(&told::server_json("waiting", Some(why)));
+                    }
+                }
+                (Server::Back, _) => {
+                    say("the server is back");
+                    if json {
+                        out.put(&told::server_json("back", None));
+                    }
+                }
+                _ => {}
+            }
+            for change in changes {
+                let line = if json { change.json(now) } else { change.plain(now - start, now) };
+                out.put(&line);
+            }
+            if self.signals.came_within(LOOKS) || out.are_lost() || nobody_reads() {
+                break;
+            }
+            let Some(next) = self.look() else { break };
+            look = next;
+        }
+        outlet.finish(END);
+    }
+}
+
+/// What became of the server since the look before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Server {
+    Same,
+    Away,
+    Back,
+}
+
+/// Whether the reader of a pipe has gone, which without a line to write nothing
+/// else would tell.
+fn nobody_reads() -> bool {
+    let out = stdout();
+    let mut polled = [PollFd::new(&out, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut polled, Some(&now)).is_ok_and(|count| count > 0)
+        && polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+}

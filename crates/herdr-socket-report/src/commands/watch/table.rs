@@ -1,0 +1,153 @@
+//! What was seen of the agents, from one look to the next.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+use herdr_proto::Snapshot;
+
+use super::agent::Agent;
+
+/// The agents, in the server's order (failure B89).
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    rows: Vec<Row>,
+    looked: bool,
+}
+
+/// An agent and since when its state has been seen.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) agent: Agent,
+    since: Instant,
+    /// The state began while we watched, so its time is the whole of it.
+    pub(crate) witnessed: bool,
+}
+
+/// What is different from the look before.
+#[derive(Debug)]
+pub(crate) enum Change {
+    Appeared(Row),
+    Changed(Row),
+    Gone(Row),
+}
+
+impl Row {
+    /// How long its state has been seen.
+    pub(crate) fn seen(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.since)
+    }
+}
+
+impl Table {
+    /// The rows, in the server's order.
+    pub(crate) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Takes what the server shows now; what changed, in the server's order.
+    pub(crate) fn take(&mut self, snapshot: &Snapshot, now: Instant) -> Vec<Change> {
+        let workspaces = snapshot.workspaces.iter();
+        let labels: BTreeMap<&str, &str> = workspaces
+            .map(|workspace| (workspace.workspace_id.as_str(), workspace.label.as_str()))
+            .collect();
+        let before = std::mem::take(&mut self.rows).into_iter();
+        let mut before: HashMap<String, Row> =
+            before.map(|row| (row.agent.key.clone(), row)).collect();
+        let mut changes = Vec::new();
+        for info in &snapshot.agents {
+            let agent = Agent::of(info, &labels);
+            let Some(old) = before.remove(&agent.key) else {
+                let row = Row { agent, since: now, witnessed: self.looked };
+                changes.push(Change::Appeared(row.clone()));
+                self.rows.push(row);
+                continue;
+            };
+            let same = agent == old.agent;
+            let row = if agent.goes_on_from(&old.agent) {
+                Row { agent, ..old }
+            } else {
+                Row { agent, since: now, witnessed: true }
+            };
+            if !same {
+                changes.push(Change::Changed(row.clone()));
+            }
+            self.rows.push(row);
+        }
+        let mut gone: Vec<Row> = before.into_values().collect();
+        gone.sort_by_key(|row| row.since);
+        changes.extend(gone.into_iter().map(Change::Gone));
+        self.looked = true;
+        changes
+    }
+
+    /// The server went away. What begins before it is seen again began unseen.
+    pub(crate) fn lose_sight(&mut self) {
+        self.looked = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(agents: &str) -> Snapshot {
+        let text = format!(
+            r#"{{"workspaces": [{{"workspace_id": "w1", "label": "demo"}}], "agents": [{agents}]}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn agent(pane: &str, status: &str, seq: u64) -> String {
+        format!(
+            r#"{{"pane_id": "{pane}", "agent": "bot", "agent_status": "{status}",
+                "workspace_id": "w1", "state_change_seq": {seq}}}"#
+        )
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn the_time_of_a_state_begins_when_its_number_changes() {
+        let start = Instant::now();
+        let mut table = Table::default();
+        let changes = table.take(&snapshot(&agent("w1:p1", "working", 4)), start);
+        assert!(matches!(&changes[..], [Change::Appeared(row)] if !row.witnessed));
+        assert!(table.take(&snapshot(&agent("w1:p1", "working", 4)), start + SECOND).is_empty());
+        assert_eq!(table.rows()[0].seen(start + SECOND), SECOND);
+
+        // It was something else in between.
+        let changes = table.take(&snapshot(&agent("w1:p1", "working", 6)), start + 2 * SECOND);
+        assert!(matches!(&changes[..], [Change::Changed(row)] if row.witnessed));
+        assert_eq!(table.rows()[0].seen(start + 5 * SECOND), 3 * SECOND);
+
+        // An idle that somebody has seen is no new state (failure B30).
+        table.take(&snapshot(&agent("w1:p1", "done", 7)), start + 6 * SECOND);
+        let changes = table.take(&snapshot(&agent("w1:p1", "idle", 7)), start + 7 * SECOND);
+        assert!(matches!(&changes[..], [Change::Changed(_)]));
+        assert_eq!(table.rows()[0].seen(start + 7 * SECOND), SECOND);
+
+        let changes = table.take(&snapshot(""), start + 8 * SECOND);
+        assert!(matches!(&changes[..], [Change::Gone(_)]));
+        assert!(table.rows().is_empty());
+    }
+
+    #[test]
+    fn b89_the_servers_order_is_kept() {
+        let agents =
+            ["w1:p10", "w1:p9", "w1:pa", "w1:p1"].map(|pane| agent(pane, "idle", 1)).join(",");
+        let mut table = Table::default();
+        table.take(&snapshot(&agents), Instant::now());
+        let order: Vec<_> = table.rows().iter().map(|row| row.agent.pane_id.as_str()).collect();
+        assert_eq!(order, ["w1:p10", "w1:p9", "w1:pa", "w1:p1"]);
+    }
+
+    #[test]
+    fn what_begins_out_of_sight_was_not_seen_to_begin() {
+        let now = Instant::now();
+        let mut table = Table::default();
+        table.take(&snapshot(""), now);
+        table.lose_sight();
+        let changes = table.take(&snapshot(&agent("w1:p1", "working", 1)), now);
+        assert!(matches!(&changes[..], [Change::Appeared(row)] if !row.witnessed));
+    }
+}

@@ -1,0 +1,223 @@
+//! The live view, as lines, as JSON and in a terminal.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+
+use fake_herdr::{FakeHerdr, Fault};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use serde_json::{Value, json};
+
+use crate::support::{Running, Setup, inside, sidecar};
+
+/// Tells Herdr something and waits until it took it.
+fn tell(herdr: &FakeHerdr, method: &str, params: &Value) {
+    let mut stream = UnixStream::connect(herdr.socket_path()).unwrap();
+    writeln!(stream, "{}", json!({"id": "1", "method": method, "params": params})).unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    assert!(reply.contains("result"), "{reply}");
+}
+
+fn state(herdr: &FakeHerdr, state: &str) {
+    let report = json!({"pane_id": herdr.pane_id(), "source": "custom:bot", "agent": "bot",
+        "state": state});
+    tell(herdr, "pane.report_agent", &report);
+}
+
+fn metadata(herdr: &FakeHerdr, params: &Value) {
+    let mut report = json!({"pane_id": herdr.pane_id(), "source": "custom:bot"});
+    report.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
+    tell(herdr, "pane.report_metadata", &report);
+}
+
+fn record(watch: &mut Running) -> Value {
+    serde_json::from_str(&watch.answer()).unwrap()
+}
+
+#[test]
+fn each_change_is_a_line_of_json() {
+    let herdr = FakeHerdr::builder().panes(2).start().unwrap();
+    state(&herdr, "working");
+    metadata(&herdr, &json!({"title": "Fix it", "tokens": {"ctx": "4k"}}));
+    let mut watch = inside(&herdr, &["watch", "--json"]).start();
+    let first = record(&mut watch);
+    assert_eq!(first["change"], "appeared");
+    assert_eq!((&first["agent"], &first["state"]), (&json!("bot"), &json!("working")));
+    assert_eq!((&first["title"], &first["tokens"]), (&json!("Fix it"), &json!({"ctx": "4k"})));
+    assert_eq!(first["pane_id"], herdr.pane_id());
+    let seq = first["state_change_seq"].as_u64().unwrap();
+
+    // However quickly it went and came back, it is another state now.
+    state(&herdr, "blocked");
+    state(&herdr, "working");
+    let mut second = record(&mut watch);
+    while second["state"] != "working" {
+        second = record(&mut watch);
+    }
+    assert_eq!((&second["change"], &second["seen_seconds"]), (&json!("changed"), &json!(0)));
+    assert!(second["state_change_seq"].as_u64().unwrap() > seq);
+
+    metadata(&herdr, &json!({"title": "Another"}));
+    assert_eq!(record(&mut watch)["title"], "Another");
+    let release = json!({"pane_id": herdr.pane_id(), "source": "custom:bot", "agent": "bot"});
+    tell(&herdr, "pane.release_agent", &release);
+    assert_eq!(record(&mut watch)["change"], "gone");
+    watch.signal(Signal::TERM);
+    let output = watch.wait();
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output:?}");
+}
+
+#[test]
+fn lines_outlive_the_server() {
+    let herdr = FakeHerdr::start().unwrap();
+    state(&herdr, "blocked");
+    let mut watch = inside(&herdr, &["watch"]).start();
+    let line = watch.answer();
+    assert!(line.contains("w1:p1 ▲ bot: blocked"), "{line}");
+
+    herdr.fault(Fault::Gone);
+    let complaint = watch.complaint();
+    assert!(complaint.contains("waiting for the server: there is no socket at"), "{complaint}");
+    herdr.restart();
+    herdr.clear_faults();
+    assert!(watch.complaint().contains("the server is back"));
+    // The claim is gone with the old server.
+    assert!(watch.answer().contains("bot is gone"));
+    state(&herdr, "working");
+    let line = watch.answer();
+    assert!(line.contains("◐ bot: working"), "{line}");
+    watch.signal(Signal::INT);
+    assert_eq!(watch.wait().code, Some(0));
+}
+
+/// A server that cleans nothing.
+const HOSTILE: &str = concat!(
+    r#"{"id":"1","result":{"type":"session_snapshot","snapshot":{"workspaces":"#,
+    r#"[{"workspace_id":"w1","label":"d\u001b[2Jemo"}],"agents":[{"pane_id":"w1:p1","#,
+    r#""agent":"b\u001b]0;x\u0007ot","agent_status":"wor\rking","title":"a\nb\u202e","#,
+    r#""workspace_id":"w1","tokens":{"k\u009b31m":"v\u001b[1m"}}]}}}"#
+);
+
+#[test]
+fn nothing_of_a_server_moves_the_cursor() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("herdr.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            BufReader::new(&stream).read_line(&mut String::new()).unwrap();
+            let _ = writeln!(stream, "{HOSTILE}");
+        }
+    });
+    for flags in [&["watch"][..], &["watch", "--json"]] {
+        let setup = sidecar(flags).env("HERDR_SOCKET_PATH", path.to_str().unwrap());
+        let line = setup.start().answer();
+        assert!(line.contains("bot") && line.contains("a b") && line.contains("demo"), "{line}");
+        assert!(!line.contains(|c: char| c.is_control() || c == '\u{202e}'), "{line:?}");
+    }
+}
+
+#[test]
+fn without_a_server_it_waits_unless_it_must_not() {
+    let at = |path: &Path| path.to_str().unwrap().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("herdr.sock");
+    let output = sidecar(&["watch", "--strict", "--socket", &at(&path)]).run("");
+    assert_eq!(output.code, Some(3), "{output:?}");
+    assert!(output.stderr.contains("there is no socket at"), "{}", output.stderr);
+
+    let mut watch = sidecar(&["watch", "--socket", &at(&path)]).start();
+    assert!(watch.complaint().contains("waiting for the server"));
+    let herdr = FakeHerdr::builder().socket_path(&path).start().unwrap();
+    state(&herdr, "idle");
+    assert!(watch.answer().contains("bot: "));
+    drop(watch);
+
+    let output = sidecar(&["watch"]).env("HERDR_SOCKET_PATH", "relative").run("");
+    assert_eq!(output.code, Some(2), "{output:?}");
+    assert!(output.stderr.contains("HERDR_SOCKET_PATH is \"relative\""), "{}", output.stderr);
+}
+
+#[test]
+fn a_session_is_found_by_its_name() {
+    let setup = sidecar(&["watch", "--json"]).env("HERDR_SESSION", "other");
+    let folder = setup.folder.path().join(".config/herdr/sessions/other");
+    std::fs::create_dir_all(&folder).unwrap();
+    let herdr = FakeHerdr::builder().socket_path(folder.join("herdr.sock")).start().unwrap();
+    state(&herdr, "working");
+    assert_eq!(record(&mut setup.start())["agent"], "bot");
+}
+
+#[test]
+fn a_reader_that_had_enough_ends_it_quietly() {
+    let herdr = FakeHerdr::start().unwrap();
+    let mut setup = inside(&herdr, &["watch", "--json"]);
+    let mut child = setup.command.stderr(Stdio::inherit()).spawn().unwrap();
+    drop(child.stdout.take());
+    // Nothing ever changes here.
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_server_that_is_stuck_does_not_hold_up_the_end() {
+    let herdr = FakeHerdr::start().unwrap();
+    herdr.fault(Fault::NeverAnswers);
+    let watch = inside(&herdr, &["watch"]).start();
+    assert!(herdr.wait_for_log(crate::support::PATIENCE, |log| !log.is_empty()));
+    watch.signal(Signal::TERM);
+    let output = watch.wait();
+    assert_eq!((output.code, output.stdout.as_str()), (Some(0), ""), "{output:?}");
+}
+
+#[test]
+fn in_a_terminal_it_draws_in_place_and_gives_the_cursor_back() {
+    let herdr = FakeHerdr::builder().panes(6).start().unwrap();
+    for (number, pane) in herdr.with_model(|model| model.pane_ids()).iter().enumerate() {
+        let agent = format!("bot{number}");
+        let report = json!({"pane_id": pane, "source": format!("custom:{agent}"), "agent": agent,
+            "state": "working", "message": "m"});
+        tell(&herdr, "pane.report_agent", &report);
+    }
+    metadata(&herdr, &json!({"title": "x".repeat(79)}));
+
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let terminal = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let size = Winsize { ws_row: 5, ws_col: 40, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&terminal, size).unwrap();
+    let Setup { mut command, folder: _folder } = inside(&herdr, &["watch"]).env("TERM", "xterm");
+    let mut watch = command.stdout(Stdio::from(terminal)).spawn().unwrap();
+    drop(command);
+
+    let mut master = File::from(master);
+    let mut text = Vec::new();
+    let mut chunk = [0; 4096];
+    let mut read_until = |word: &str, text: &mut Vec<u8>| {
+        while !String::from_utf8_lossy(text).contains(word) {
+            let count = master.read(&mut chunk).unwrap();
+            text.extend_from_slice(&chunk[..count]);
+        }
+    };
+    read_until("+5 more", &mut text);
+    herdr.fault(Fault::Gone);
+    read_until("waiting for the server", &mut text);
+    herdr.clear_faults();
+    text.clear();
+    read_until("+5 more", &mut text);
+    kill_process(Pid::from_child(&watch), Signal::INT).unwrap();
+    assert_eq!(watch.wait().unwrap().code(), Some(0));
+    read_until("\x1b[?25h", &mut text);
+    let text = String::from_utf8_lossy(&text);
+    assert!(text.contains("\x1b[33m"), "working has its colour");
+    assert!(!text.contains(&"x".repeat(40)), "lines keep to the width");
+    assert!(!text[text.rfind("\x1b[?25h").unwrap()..].contains("\x1b[?25l"));
+}
