@@ -4,7 +4,9 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{attach, completions, config, demo, emit, exec, man, run, tee, watch};
+use crate::commands::{
+    attach, completions, config, demo, doctor, emit, exec, man, run, tee, watch,
+};
 use crate::exit::Exit;
 #[cfg(unix)]
 use crate::guard;
@@ -31,6 +33,7 @@ pub(crate) struct Cli {
 const AFTER: &str = "\
 Exit codes: 0 fine (also outside Herdr), 2 the command line or the settings are wrong,
 3 no server to be reached and 4 the server refused (both only with --strict).
+`doctor` exits with 0, 3, 4 or 5 by what it finds.
 
 Try `herdr-socket-report demo` first.";
 
@@ -51,6 +54,7 @@ enum Command {
     Guard(Box<guard::Args>),
     Watch(watch::Args),
     Tee(tee::Args),
+    Doctor(Box<doctor::Args>),
     Demo(Box<demo::Args>),
     #[command(subcommand)]
     Config(config::Command),
@@ -76,6 +80,7 @@ impl Cli {
             Command::Guard(args) => guard::keep(&args),
             Command::Watch(args) => watch::run(&args),
             Command::Tee(args) => tee::run(&args),
+            Command::Doctor(args) => doctor::run(*args),
             Command::Demo(args) => demo::run(&args),
             Command::Config(command) => config::run(command),
             Command::Completions(args) => completions::run(&args),

@@ -4,6 +4,7 @@ pub(crate) mod attach;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod emit;
 pub(crate) mod exec;
 pub(crate) mod man;

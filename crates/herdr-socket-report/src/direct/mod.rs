@@ -24,6 +24,8 @@ use crate::exit::Exit;
 
 pub(crate) use batch::Batch;
 pub(crate) use metadata::Guard;
+pub(crate) use place::judge_place;
+pub(crate) use state::Said;
 
 /// How long one request may take. A hook should not wait for long, and a
 /// server that takes longer is not worth it.

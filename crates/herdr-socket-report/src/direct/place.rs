@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use herdr_proto::{ProcessInfoGet, ProcessInfoReply, decode, encode};
+use herdr_proto::{ProcessInfo, ProcessInfoGet, ProcessInfoReply, decode, encode};
 use reporter::machine::Identity;
 use reporter::{Config, UnverifiedPane, judge_identity};
+use socket_transport::Peer;
 
 use super::{Direct, Problem};
 
@@ -35,18 +36,29 @@ impl Direct {
             return unprovable;
         };
         let socket: &Path = self.client.socket();
-        let judge = |process| judge_identity(&info, process, socket, server);
-        match judge(agent) {
+        match judge_place(&info, agent, socket, server) {
             Identity::Proven => Ok(()),
-            Identity::Foreign if agent.is_none() => {
-                let comes_from_it =
-                    ancestors().any(|ancestor| judge(Some(ancestor)) == Identity::Proven);
-                if comes_from_it { Ok(()) } else { Err(Problem::Foreign) }
-            }
             Identity::Foreign => Err(Problem::Foreign),
             _ => unprovable,
         }
     }
+}
+
+/// Judges whether `agent` runs in a pane, or without one this process or one
+/// that it comes from.
+pub(crate) fn judge_place(
+    info: &ProcessInfo,
+    agent: Option<u32>,
+    socket: &Path,
+    server: Peer,
+) -> Identity {
+    let judge = |process| judge_identity(info, process, socket, server);
+    let identity = judge(agent);
+    let proves = |ancestor| judge(Some(ancestor)) == Identity::Proven;
+    if identity == Identity::Foreign && agent.is_none() && ancestors().any(proves) {
+        return Identity::Proven;
+    }
+    identity
 }
 
 /// The processes that this one comes from, the nearest first. Elsewhere than

@@ -74,6 +74,11 @@ impl Direct {
         let off = made.into_iter().filter(|key| shown.contains_key(*key));
         let off = off.filter_map(|key| Some((TokenKey::parse(key).ok()?, None)));
         self.tokens(&off.collect()).await?;
+        self.give_back().await
+    }
+
+    /// Gives the row back, and nothing else.
+    pub(crate) async fn give_back(&self) -> Result<(), Problem> {
         let mut release =
             ReleaseAgent::new(self.pane.clone(), self.source.clone(), self.agent.clone());
         for clock in CLIMB {

@@ -6,11 +6,13 @@
 mod cli;
 mod control;
 mod demo;
+mod doctor;
 mod emit;
 mod exec;
 mod exec_ends;
 mod flush;
 mod hostile;
+mod hosts;
 mod lines;
 mod others;
 mod pane;

@@ -1,0 +1,135 @@
+//! The variables, and what lies at the socket's path.
+
+use std::ffi::OsString;
+use std::fs::Metadata;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use rustix::net::SocketAddrUnix;
+use rustix::process::geteuid;
+use socket_transport::Absence;
+use socket_transport::env::PANE_VARIABLES;
+
+use super::check::Check;
+use crate::control::HERDR_REPORT_SOCKET;
+use crate::place::Place;
+use crate::text::shown;
+
+/// Bits of a mode by which others than the owner may connect.
+const OTHERS_MAY: u32 = 0o022;
+
+/// Which variables are set, and which of them cannot be meant.
+pub(super) fn variables(
+    place: &Place,
+    by_flags: bool,
+    lookup: impl Fn(&str) -> Option<OsString>,
+) -> Check {
+    const NAME: &str = "variables";
+    let names = PANE_VARIABLES.into_iter().chain([HERDR_REPORT_SOCKET]);
+    let set: Vec<String> = names
+        .filter_map(|name| Some(format!("{name}={}", shown(&lookup(name)?.to_string_lossy()))))
+        .collect();
+    let mut set = if set.is_empty() { "none is set".to_owned() } else { set.join(", ") };
+    if by_flags {
+        set.push_str("; flags come before them");
+    }
+    match place {
+        Place::Pane(_) => Check::fine(NAME, set),
+        Place::Broken(why) => Check::wrong(NAME, format!("{why}; {set}"))
+            .remedy("leave the variables as Herdr sets them, or open another pane"),
+        Place::Outside(why) => {
+            let check = Check::wrong(NAME, format!("{why}; {set}"));
+            check.remedy(match why {
+                Absence::SwitchedOff => "set HERDR_ENV to 1, or leave it: nothing is reported then",
+                Absence::NoPane => "run it in a pane, or name one with --pane",
+                _ => {
+                    "run it in a pane of Herdr, or name one with --socket and --pane; over ssh, \
+                     sudo or a container the variables have to be handed on"
+                }
+            })
+        }
+    }
+}
+
+/// What lies at the path: kind, owner, mode, and whether the path fits.
+///
+/// # Errors
+///
+/// The check, if no report can go through it.
+pub(super) fn socket(path: &Path, foreign_allowed: bool) -> Result<Check, Check> {
+    const NAME: &str = "socket";
+    let name = format!("{:?}", path.display().to_string());
+    let bytes = path.as_os_str().len();
+    if SocketAddrUnix::new(path.as_os_str().as_bytes()).is_err() {
+        let finding = format!("the path {name} is too long for a socket: {bytes} bytes");
+        return Err(Check::wrong(NAME, finding)
+            .remedy("make a short symbolic link to it and name that one with --socket"));
+    }
+    let data = std::fs::metadata(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Check::wrong(NAME, format!("there is no socket at {name}")).remedy(
+            "start Herdr; if it runs, the path is another machine's or container's, or of a server \
+             that was stopped: open another pane",
+        ),
+        ErrorKind::PermissionDenied => {
+            Check::wrong(NAME, format!("this process may not look at {name}"))
+                .remedy("make the folders above it readable for this user, or leave the sandbox")
+        }
+        _ => Check::wrong(NAME, format!("{name} cannot be looked at: {error}"))
+            .remedy("see what lies there"),
+    })?;
+    if !data.file_type().is_socket() {
+        return Err(Check::wrong(NAME, format!("{name} is {}, not a socket", kind(&data)))
+            .remedy("set HERDR_SOCKET_PATH, or --socket, to the server's socket"));
+    }
+    let (owner, mode) = (data.uid(), data.mode() & 0o7777);
+    let ours = geteuid().as_raw();
+    let finding =
+        format!("{name} is a socket of user {owner}, mode {mode:04o}; the path has {bytes} bytes");
+    if owner != ours && owner != 0 && !foreign_allowed {
+        return Err(Check::wrong(NAME, format!("{finding}; this process is of user {ours}"))
+            .remedy(
+                "run it as the server's user, or trust that user with --allow-foreign-socket",
+            ));
+    }
+    Ok(if mode & OTHERS_MAY == 0 {
+        Check::fine(NAME, finding)
+    } else {
+        Check::open(NAME, format!("{finding}; others may connect, too"))
+            .remedy("chmod 600, if its folder does not keep others out")
+    })
+}
+
+fn kind(data: &Metadata) -> &'static str {
+    let kind = data.file_type();
+    if kind.is_dir() {
+        "a folder"
+    } else if kind.is_file() {
+        "a file"
+    } else {
+        "a device or a pipe"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_path_has_its_finding() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("file"), "").unwrap();
+        let _listener = std::os::unix::net::UnixListener::bind(at("s")).unwrap();
+        let finding = |path: &Path| match socket(path, false) {
+            Ok(check) | Err(check) => format!("{check:?}"),
+        };
+        assert!(socket(&at("s"), false).is_ok());
+        assert!(finding(&at("s")).contains("is a socket of user"));
+        assert!(finding(&at("none")).contains("there is no socket at"));
+        assert!(finding(&at("file")).contains("is a file, not a socket"));
+        assert!(finding(folder.path()).contains("is a folder"));
+        assert!(finding(&at(&"x".repeat(200))).contains("too long"));
+    }
+}

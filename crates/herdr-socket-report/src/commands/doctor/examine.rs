@@ -1,0 +1,226 @@
+//! The checks, one after the other.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use herdr_proto::{AgentLabel, PaneInfo, SourceId};
+use reporter::{Config, LeaseFile, Role, SourceNotice, source_for};
+use socket_transport::{Absence, Client, Endpoint, Options};
+
+use super::check::{Check, Findings, Report, Verdict};
+use super::holder::{Hold, Tenure, listens, look};
+use super::others::others;
+use super::trial::trial;
+use super::{Args, environment, server};
+use crate::control::HERDR_REPORT_SOCKET;
+use crate::exit::Exit;
+use crate::output::{print, say};
+use crate::place::{PaneFlags, Place};
+use crate::settings::{Settings, Sources, load};
+
+/// How long one request may take.
+const REQUEST: Duration = Duration::from_secs(2);
+/// A report is tried until then, counted from the start …
+const REPORT_BY: Duration = Duration::from_secs(7);
+/// … and taken back until then.
+const BACK_BY: Duration = Duration::from_secs(9);
+
+/// Examines and prints.
+pub(crate) fn run(args: Args) -> Exit {
+    let Args { json, write, pane, settings } = args;
+    let place = match pane.find(|name| std::env::var_os(name)) {
+        Ok(place) => place,
+        Err(wrong) => {
+            say(&wrong);
+            return Exit::Usage;
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            say(&format!("nothing can be asked: {error}"));
+            return Exit::Unreachable;
+        }
+    };
+    let started = Instant::now();
+    let mut findings = Findings::default();
+    let settings = read(Sources::of_process(settings), &mut findings);
+    let examination = Examination { started, settings, findings, write };
+    let report = runtime.block_on(examination.conclude(&place, &pane));
+    let text = if json { format!("{}\n", report.json()) } else { report.text() };
+    match print(text.as_bytes(), std::io::stdout()) {
+        Exit::Fine => report.exit(),
+        other => other,
+    }
+}
+
+/// The settings, and what is to be said of the names in them. Where they cannot
+/// be read, those that are built in, so that the rest can be looked at.
+fn read(sources: Sources, findings: &mut Findings) -> Settings {
+    let loaded = match load(sources) {
+        Ok(loaded) => loaded,
+        Err(problems) => {
+            let check = Check::wrong("settings", problems.0.join("; "));
+            findings.fail(Exit::NotApplied, check.remedy("correct what is named here"));
+            return Settings::default();
+        }
+    };
+    let config = &loaded.settings.config;
+    if let Some((source, label)) = names(&loaded.settings) {
+        let who = format!("source {source} with agent {label}");
+        findings.add(match SourceNotice::of(&source, &label) {
+            None => Check::fine("source", who),
+            Some(notice) => Check::open("source", format!("{who}: {}", notice.text())),
+        });
+    }
+    if !config.enabled {
+        let check = Check::wrong("settings", "enabled is false, so nothing is reported");
+        findings.fail(Exit::NotApplied, check.remedy("config show says where that is set"));
+    } else if config.role != Role::Interactive {
+        let check = Check::wrong("settings", "this role never claims a pane");
+        findings.fail(Exit::NotApplied, check.remedy("leave role at interactive"));
+    } else {
+        let mut finding = "they can be read, and reporting is on".to_owned();
+        for warning in loaded.warnings.iter().filter(|warning| warning.contains("trust_project")) {
+            finding.push_str("; ");
+            finding.push_str(warning);
+        }
+        findings.add(Check::fine("settings", finding));
+    }
+    loaded.settings
+}
+
+/// Who reports.
+fn names(settings: &Settings) -> Option<(SourceId, AgentLabel)> {
+    let label = AgentLabel::parse(&settings.agent).ok()?;
+    let source = settings.config.source.clone().unwrap_or_else(|| source_for(&label));
+    Some((source, label))
+}
+
+struct Examination {
+    started: Instant,
+    settings: Settings,
+    findings: Findings,
+    /// A report may disturb others.
+    write: bool,
+}
+
+impl Examination {
+    async fn conclude(mut self, place: &Place, flags: &PaneFlags) -> Report {
+        let verdict = self.examine(place, flags).await;
+        self.findings.conclude(|| verdict)
+    }
+
+    /// Makes the checks. The verdict counts if none of them fails.
+    async fn examine(&mut self, place: &Place, flags: &PaneFlags) -> Verdict {
+        let stopped = || Verdict::shows("nothing was found that is in the way");
+        let Some((source, label)) = names(&self.settings) else { return stopped() };
+        let variables = environment::variables(place, flags.any(), |name| std::env::var_os(name));
+        let endpoint = match place {
+            Place::Pane(endpoint) => {
+                self.findings.add(variables);
+                endpoint
+            }
+            Place::Outside(why) => {
+                // A scrubbed environment still names its reporter.
+                let named = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from);
+                let reached = named.filter(|_| *why != Absence::SwitchedOff && !flags.any());
+                if reached.is_some_and(|socket| listens(&socket)) {
+                    let what = "the pane's reporter listens where HERDR_REPORT_SOCKET says";
+                    self.findings.add(Check::fine("lease", what));
+                    return Verdict::shows("what hooks say shows, through the pane's reporter");
+                }
+                self.findings.fail(Exit::Unreachable, variables);
+                return stopped();
+            }
+            Place::Broken(_) => {
+                self.findings.fail(Exit::Unreachable, variables);
+                return stopped();
+            }
+        };
+        let config = self.settings.config.clone();
+        match self.ask(endpoint, &config).await {
+            Some(info) => self.report(endpoint, source, label, &config, &info).await,
+            None => stopped(),
+        }
+    }
+
+    /// The pane, if everything up to it is as it should be.
+    async fn ask(&mut self, endpoint: &Endpoint, config: &Config) -> Option<PaneInfo> {
+        match environment::socket(endpoint.socket(), config.allow_foreign_socket) {
+            Ok(check) => self.findings.add(check),
+            Err(check) => {
+                self.findings.fail(Exit::Unreachable, check);
+                return None;
+            }
+        }
+        let options = Options::default().deadline(REQUEST);
+        let options = options.allow_foreign_socket(config.allow_foreign_socket);
+        let client = Client::new(endpoint.socket(), options);
+        match server::server(&client).await {
+            Ok(check) => self.findings.add(check),
+            Err((exit, check)) => {
+                self.findings.fail(exit, check);
+                return None;
+            }
+        }
+        let info = match server::pane(&client, endpoint.pane()).await {
+            Ok((check, info)) => {
+                self.findings.add(check);
+                info
+            }
+            Err((exit, check)) => {
+                self.findings.fail(exit, check);
+                return None;
+            }
+        };
+        match server::identity(&client, endpoint.pane(), config).await {
+            Ok(check) => self.findings.add(check),
+            Err((exit, check)) => self.findings.fail(exit, check),
+        }
+        Some(info)
+    }
+
+    /// Others on the pane, and a report if it disturbs nobody.
+    async fn report(
+        &mut self,
+        endpoint: &Endpoint,
+        source: SourceId,
+        label: AgentLabel,
+        config: &Config,
+        info: &PaneInfo,
+    ) -> Verdict {
+        // Kept to the end: no reporter begins while a report is tried.
+        let Tenure { hold, check, kept: _kept } = look(&LeaseFile::of_pane(config, endpoint));
+        let others = others(info, &source, &label);
+        let disturbs = hold != Hold::Nobody || others.taken;
+        let good = self.findings.are_good();
+        if hold == Hold::Closed && !self.write {
+            self.findings.fail(Exit::Refused, check);
+        } else {
+            self.findings.add(check);
+        }
+        if others.block {
+            self.findings.fail(Exit::NotApplied, others.check);
+        } else {
+            self.findings.add(others.check);
+        }
+        if good && (self.write || !disturbs) {
+            let until = (self.started + REPORT_BY, self.started + BACK_BY);
+            match trial(endpoint, source, label, config, until).await {
+                Ok(check) => self.findings.add(check),
+                Err((exit, check)) => self.findings.fail(exit, check),
+            }
+            return Verdict::shows("a report shows: one was tried");
+        }
+        let check = Check::open("report", "not tried, to leave the pane as it is");
+        self.findings.add(if good { check.remedy("--write tries it") } else { check });
+        Verdict::shows(match hold {
+            Hold::Reporter => {
+                "what hooks say would show, through the pane's reporter; a second reporter would \
+                 leave the pane to it"
+            }
+            _ => "a report would show, as far as can be told without one",
+        })
+    }
+}

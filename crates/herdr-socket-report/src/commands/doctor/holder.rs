@@ -1,0 +1,140 @@
+//! Who has the pane's lease, and whether they take what hooks say.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use reporter::LeaseFile;
+
+use super::check::Check;
+use crate::control::Call;
+
+/// How long a control socket may take to let somebody in.
+const CONTROL: Duration = Duration::from_millis(500);
+/// Attempts while hooks report …
+const ATTEMPTS: usize = 20;
+/// … and the time between them.
+const BETWEEN: Duration = Duration::from_millis(20);
+
+/// Who has the pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// Nobody.
+    Nobody,
+    /// A reporter that takes what hooks say.
+    Reporter,
+    /// A reporter that takes nothing from others.
+    Closed,
+    /// Hooks report right now, or no lease can be kept at all.
+    Unknown,
+}
+
+/// What the lease says.
+#[derive(Debug)]
+pub(super) struct Tenure {
+    pub(super) hold: Hold,
+    pub(super) check: Check,
+    /// Nobody else gets a pane that nobody has while this is kept.
+    pub(super) kept: Option<File>,
+}
+
+impl Tenure {
+    fn of_others(hold: Hold, check: Check) -> Self {
+        Self { hold, check, kept: None }
+    }
+}
+
+/// Looks at the lease. Takes it if nobody has it.
+pub(super) fn look(lease: &LeaseFile) -> Tenure {
+    const NAME: &str = "lease";
+    for _ in 0..ATTEMPTS {
+        match lease.try_take() {
+            Ok(Some(file)) => {
+                let check = Check::fine(NAME, "nobody has the pane");
+                return Tenure { hold: Hold::Nobody, check, kept: Some(file) };
+            }
+            Ok(None) => {}
+            Err(error) => {
+                let check = Check::open(NAME, format!("no lease can be kept: {error}"));
+                let remedy = "reports go out all the same, but two reporters may fight; make sure \
+                              that XDG_RUNTIME_DIR is a folder of this user's alone";
+                return Tenure::of_others(Hold::Unknown, check.remedy(remedy));
+            }
+        }
+        match lease.try_share() {
+            Ok(None) => return held(lease),
+            _ => thread::sleep(BETWEEN),
+        }
+    }
+    Tenure::of_others(Hold::Unknown, Check::open(NAME, "hooks report to the pane right now"))
+}
+
+/// Whether a reporter listens at this control socket.
+pub(super) fn listens(socket: &Path) -> bool {
+    Call::to(socket, CONTROL).is_ok()
+}
+
+fn held(lease: &LeaseFile) -> Tenure {
+    const NAME: &str = "lease";
+    let mut finding = "a reporter has the pane".to_owned();
+    if let Some(pid) = holder(lease.path()) {
+        let _ = write!(finding, ": process {pid}");
+        if let Ok(name) = std::fs::read_to_string(format!("/proc/{pid}/comm")) {
+            let _ = write!(finding, " ({})", name.trim_end());
+        }
+    }
+    if let Some(guarded) = lease.guarded() {
+        let _ = write!(finding, ", the guard of process {guarded}");
+    }
+    let socket = lease.control_socket();
+    if listens(&socket) {
+        let _ = write!(finding, "; it takes what hooks say at {:?}", socket.display().to_string());
+        Tenure::of_others(Hold::Reporter, Check::fine(NAME, finding))
+    } else {
+        finding.push_str(" and takes nothing from others");
+        let remedy = "leave the pane to it, or end it; reports of others are put off until then";
+        Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(remedy))
+    }
+}
+
+/// The process that holds the lock, as the kernel lists it. Elsewhere than on
+/// Linux, and on file systems that number their files twice, nobody is named.
+fn holder(lease: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+
+    let inode = std::fs::metadata(lease).ok()?.ino();
+    holder_in(&std::fs::read_to_string("/proc/locks").ok()?, inode)
+}
+
+/// `1: FLOCK  ADVISORY  WRITE 4711 00:2d:1234 0 EOF`, one lock a line; a waiter's
+/// line has an arrow in it.
+fn holder_in(locks: &str, inode: u64) -> Option<u32> {
+    locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, pid, file, ..] = words[..] else { return None };
+        let (_, number) = file.rsplit_once(':')?;
+        // A process of another namespace has the number 0.
+        let pid = pid.parse().ok().filter(|pid| *pid != 0)?;
+        (number.parse() == Ok(inode)).then_some(pid)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_holder_is_found_among_the_kernels_locks() {
+        let locks = "1: POSIX  ADVISORY  WRITE 11 00:2d:77 0 EOF\n\
+                     2: FLOCK  ADVISORY  WRITE 12 00:2d:78 0 EOF\n\
+                     3: -> FLOCK  ADVISORY  WRITE 13 00:2d:77 0 EOF\n\
+                     4: FLOCK  ADVISORY  WRITE 0 00:2d:79 0 EOF\n\
+                     5: FLOCK  ADVISORY  WRITE 14 00:2d:77 0 EOF\n";
+        assert_eq!(holder_in(locks, 77), Some(14));
+        assert_eq!(holder_in(locks, 78), Some(12));
+        assert_eq!(holder_in(locks, 79), None);
+        assert_eq!(holder_in("nonsense", 1), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! What the pane shows already, and whether a report would get past it.
+
+use herdr_proto::{AgentLabel, PaneInfo, SourceId, canonical_label};
+use reporter::Reason;
+
+use super::check::Check;
+use crate::text::shown;
+
+/// What others have on the pane.
+#[derive(Debug)]
+pub(super) struct Others {
+    /// The finding.
+    pub(super) check: Check,
+    /// A report would be ignored.
+    pub(super) block: bool,
+    /// An agent or a session is there that a report would disturb.
+    pub(super) taken: bool,
+}
+
+/// Looks at everybody on the pane but the holder of its lease.
+pub(super) fn others(pane: &PaneInfo, source: &SourceId, label: &AgentLabel) -> Others {
+    const NAME: &str = "others";
+    let ours = label.as_str();
+    let blocked = |finding: String, reason: &Reason| Others {
+        check: Check::wrong(NAME, finding).remedy(reason.remedy()),
+        block: true,
+        taken: true,
+    };
+    let foreign = pane.agent_session.as_ref();
+    let foreign = foreign.filter(|found| found.source != source.as_str() || found.agent != ours);
+    if let Some(session) = foreign {
+        let finding = format!(
+            "a session of source {} for {} has the pane, and every other source's state is ignored",
+            shown(&session.source),
+            shown(&session.agent)
+        );
+        return blocked(finding, &Reason::ForeignSession(String::new()));
+    }
+    let Some(agent) = pane.agent.as_deref() else {
+        let check = Check::fine(NAME, format!("no agent is shown{}", leavings(pane)));
+        return Others { check, block: false, taken: false };
+    };
+    let status = shown(pane.agent_status.as_str());
+    let status = status.trim_matches('"');
+    let it = format!("{} is shown, {status}{}", shown(agent), leavings(pane));
+    let check = if agent == ours {
+        Check::fine(NAME, format!("{it}; it has this agent's name"))
+    } else if canonical_label(agent).is_some() && label.is_known() {
+        let finding = format!("{it}; Herdr takes no other agent that it knows, such as {ours}");
+        return blocked(finding, &Reason::LabelConflict);
+    } else if canonical_label(agent).is_some() {
+        let finding = format!("{it}; a report of {} takes its place", shown(ours));
+        Check::open(NAME, finding).remedy("report titles and tokens only, to leave Herdr the state")
+    } else {
+        let finding = format!("{it}; another reporter's. The last one to report has the pane");
+        Check::open(NAME, finding).remedy(Reason::OtherWriter.remedy())
+    };
+    Others { check, block: false, taken: true }
+}
+
+/// Title and tokens, whoever set them.
+fn leavings(pane: &PaneInfo) -> String {
+    let mut parts = Vec::new();
+    if pane.title.is_some() {
+        parts.push("a title".to_owned());
+    }
+    if !pane.state_labels.is_empty() {
+        parts.push("texts for states".to_owned());
+    }
+    if !pane.tokens.is_empty() {
+        let names: Vec<_> = pane.tokens.keys().map(String::as_str).collect();
+        parts.push(format!("tokens {}", shown(&names.join(" "))));
+    }
+    if parts.is_empty() { String::new() } else { format!(" (there is {})", parts.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn judge(pane: &serde_json::Value, label: &str) -> Others {
+        let mut whole = json!({"pane_id": "w1:p1"});
+        whole.as_object_mut().unwrap().extend(pane.as_object().unwrap().clone());
+        let pane: PaneInfo = serde_json::from_value(whole).unwrap();
+        let source = SourceId::parse("custom:x").unwrap();
+        others(&pane, &source, &AgentLabel::parse(label).unwrap())
+    }
+
+    #[test]
+    fn who_blocks_and_who_does_not() {
+        let session = json!({"agent_session": {"source": "herdr:claude", "agent": "claude"}});
+        let seen = |agent: &str| json!({"agent": agent, "agent_status": "working"});
+        for (pane, label, block, taken) in [
+            (json!({}), "bot", false, false),
+            (json!({"title": "T", "tokens": {"a": "b"}}), "bot", false, false),
+            (session, "bot", true, true),
+            (seen("bot"), "bot", false, true),
+            (seen("other"), "bot", false, true),
+            (seen("claude"), "bot", false, true),
+            (seen("claude"), "codex", true, true),
+            (seen("claude"), "claude", false, true),
+        ] {
+            let found = judge(&pane, label);
+            assert_eq!((found.block, found.taken), (block, taken), "{pane} {label}");
+            assert_eq!(found.check.is_wrong(), block);
+        }
+    }
+}
