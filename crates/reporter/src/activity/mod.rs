@@ -87,6 +87,21 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
+impl Refused {
+    /// As `Display`, but with counts in the place of names: for logs.
+    pub(crate) fn without_names(&self) -> String {
+        match self {
+            Self::TokenKeys(keys) => {
+                format!("left out, not 1 to 32 of A-Z a-z 0-9 _ -: token keys: {}", keys.len())
+            }
+            Self::TooManyTokens(keys) => {
+                format!("left out, a pane takes 32: tokens: {}", keys.len())
+            }
+            Self::LongId | Self::TooManyOpen => self.to_string(),
+        }
+    }
+}
+
 impl Activity {
     /// Folds one event.
     ///

@@ -3,7 +3,7 @@ use std::pin::Pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use herdr_proto::ProcessInfo;
-use socket_transport::{Client, HeldStream, Peer, SocketIdentity, inode};
+use socket_transport::{Client, ErrorKind, HeldStream, Peer, SocketIdentity, inode};
 use tokio::time::{Instant, sleep_until};
 
 use super::failure::failure;
@@ -47,7 +47,10 @@ pub(super) struct Engine<'a> {
     hold: Hold,
     /// How many held streams in a row ended soon after they began.
     brief_holds: u32,
-    /// The socket that the last answer came from.
+    /// The socket that was asked last.
+    asked: Option<SocketIdentity>,
+    has_asked: bool,
+    /// The socket that the last answer, or the first failure, came from.
     socket: Option<SocketIdentity>,
     /// When the path was looked at last.
     looked: Instant,
@@ -95,6 +98,8 @@ impl<'a> Engine<'a> {
             in_flight: None,
             hold: Hold::Off(None),
             brief_holds: 0,
+            asked: None,
+            has_asked: false,
             socket: None,
             looked: Instant::now(),
             wake: None,
@@ -125,13 +130,23 @@ impl<'a> Engine<'a> {
                     self.in_flight = None;
                     let fine = answer.is_ok();
                     self.answered(answer);
+                    if fine || self.socket.is_none() {
+                        // After a failure, another one at this path is worth
+                        // another try.
+                        self.socket = self.asked;
+                    }
                     if fine {
-                        self.socket = inode(self.client.socket());
                         self.open_hold();
                     }
                 }
                 Woken::Opened(Ok(stream)) => {
                     self.hold = Hold::Open(stream, Instant::now());
+                    self.look_at_socket();
+                }
+                Woken::Opened(Err(error)) if is_absence(&error) => {
+                    // It answered a moment ago, so it has just gone.
+                    self.hold = self.after_hold();
+                    self.step(Input::ServerChanged);
                 }
                 Woken::Opened(Err(_)) => {
                     self.brief_holds = 0;
@@ -185,7 +200,7 @@ impl<'a> Engine<'a> {
             }
             _ => wake,
         };
-        let look = self.socket.map(|_| self.looked + SOCKET_LOOK);
+        let look = self.has_asked.then(|| self.looked + SOCKET_LOOK);
         until([wake, flush, look].into_iter().flatten().min())
     }
 
@@ -269,21 +284,26 @@ impl<'a> Engine<'a> {
     }
 
     fn time(&mut self) {
-        self.looked = Instant::now();
-        let now = inode(self.client.socket());
-        if now.is_some() && now != self.socket {
-            let known = self.socket.is_some();
-            self.socket = now;
-            if known {
-                self.hold = Hold::Off(None);
-                self.step(Input::ServerChanged);
-                return;
-            }
+        if self.look_at_socket() {
+            return;
         }
         if self.brief_holds > 0 {
             self.open_hold();
         }
         self.step(Input::Timer);
+    }
+
+    /// Whether another socket is at the path than the one that was asked last.
+    fn look_at_socket(&mut self) -> bool {
+        self.looked = Instant::now();
+        let now = inode(self.client.socket());
+        if now.is_none() || now == self.socket || !self.has_asked {
+            return false;
+        }
+        self.socket = now;
+        self.hold = Hold::Off(None);
+        self.step(Input::ServerChanged);
+        true
     }
 
     /// When to open the next held stream. A handoff ends one that may be young,
@@ -307,6 +327,8 @@ impl<'a> Engine<'a> {
         }
         if let Some(request) = request {
             self.will.note(&request.call);
+            self.has_asked = true;
+            self.asked = inode(self.client.socket());
             self.in_flight = Some(Box::pin(exchange(self.client.clone(), request)));
         }
         self.wake = wake;
@@ -329,6 +351,11 @@ impl<'a> Engine<'a> {
         let micros = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
         Now::new(self.started.elapsed(), micros)
     }
+}
+
+/// Whether nobody is there.
+fn is_absence(error: &socket_transport::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NoSuchSocket | ErrorKind::Refused)
 }
 
 async fn until(at: Option<Instant>) {

@@ -101,7 +101,7 @@ impl Shared {
             ));
         }
         if let Some((_, problem)) = refused.first() {
-            self.raise_once(Diagnostic::new(DiagnosticKind::Limit, problem.to_string()));
+            self.raise_once(Diagnostic::new(DiagnosticKind::Limit, problem.without_names()));
         }
         refused
     }

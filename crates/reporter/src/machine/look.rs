@@ -34,6 +34,8 @@ pub(super) struct Watcher {
     /// A report of the state went out since the last look.
     pub(super) state_sent: bool,
     pub(super) metadata_sent: bool,
+    /// Metadata was delivered in this claim.
+    pub(super) metadata_seen: bool,
     pub(super) climb: Climb,
     pub(super) metadata_climb: Climb,
     pub(super) owned_looks: u32,
@@ -103,7 +105,10 @@ impl Watcher {
 
     pub(super) fn metadata_delivered(&mut self, now: Duration, verify: Verify) {
         self.metadata_sent = true;
-        if verify == Verify::Always || self.metadata_climb > Climb::Ground {
+        // Its mark is another one than the state's, so the first one of a claim
+        // is looked at as the claim is.
+        let first = !std::mem::replace(&mut self.metadata_seen, true) && verify != Verify::Never;
+        if first || verify == Verify::Always || self.metadata_climb > Climb::Ground {
             self.look_at(now);
         }
     }

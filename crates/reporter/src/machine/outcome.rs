@@ -118,7 +118,7 @@ impl PaneMachine {
         match kind {
             FailureKind::Rejected(code) => self.rejected(now, flight, &code, detail),
             FailureKind::Malformed if flight.carries.part().is_none() => {
-                self.unreadable(now, &flight, detail);
+                self.unreadable(now, &flight, Reason::Unreadable, detail);
             }
             kind => {
                 self.keep_for_retry(now, flight);
@@ -165,6 +165,8 @@ impl PaneMachine {
         } else if self.whereabouts.is_searching() {
             // That pane is no candidate.
             self.not_among(&flight.carries);
+        } else if flight.carries.part().is_none() && !is_of_the_moment(code) {
+            self.unreadable(now, &flight, Reason::Rejected(shown(code.as_str())), detail);
         } else if *code == ErrorCode::PANE_NOT_FOUND && self.wanted.is_none() {
             // Nothing is left to give back.
             self.released();
@@ -177,23 +179,20 @@ impl PaneMachine {
                 self.pane_is_gone(now);
             }
             self.backoff.fail(now, false);
-        } else if flight.carries == Carries::Processes {
-            // A server that does not say whose pane it is proves nothing.
-            self.unknown_whereabouts();
         } else {
             self.rest(now, &flight, Reason::Rejected(shown(code.as_str())), detail);
         }
     }
 
-    /// What this server answers to a read cannot be understood; reports go on
-    /// without it.
-    fn unreadable(&mut self, now: Duration, flight: &Flight, detail: String) {
+    /// This server does not answer a read, or not so that it can be understood;
+    /// reports go on without it.
+    fn unreadable(&mut self, now: Duration, flight: &Flight, why: Reason, detail: String) {
         if self.whereabouts.is_searching() {
             self.not_among(&flight.carries);
         } else if flight.carries == Carries::Processes {
             self.unknown_whereabouts();
         } else {
-            self.rest(now, flight, Reason::Unreadable, detail);
+            self.rest(now, flight, why, detail);
         }
     }
 
@@ -266,4 +265,11 @@ impl PaneMachine {
             self.may_be_applied(&flight.carries);
         }
     }
+}
+
+/// A refusal that is about the server or the pane as they are now, and not
+/// about the method.
+fn is_of_the_moment(code: &ErrorCode) -> bool {
+    [ErrorCode::PANE_NOT_FOUND, ErrorCode::SERVER_UNAVAILABLE, ErrorCode::RATE_LIMITED]
+        .contains(code)
 }
