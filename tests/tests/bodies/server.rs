@@ -183,7 +183,8 @@ fn b77_the_version_of_a_server_decides_nothing() {
 #[test]
 fn b77_a_refused_method_turns_off_one_thing() {
     let methods = ["ping", "pane.process_info", "pane.get", "pane.list", "events.subscribe"];
-    let codes = ["invalid_request", "not_implemented", "unsupported", "unknown_method"];
+    let codes =
+        ["invalid_request", "not_implemented", "unsupported", "unknown_method", "internal_error"];
     for method in methods {
         for code in codes {
             let fault = Fault::Refuses { method: method.to_owned(), code: code.to_owned() };

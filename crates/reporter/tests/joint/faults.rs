@@ -7,7 +7,7 @@ use reporter::machine::{Input, PaneCall};
 use reporter::{Config, DiagnosticKind, Outcome, Reason};
 use serde_json::json;
 
-use crate::world::events::{answered, asked, settled, started, title, token};
+use crate::world::events::{answered, asked, session, settled, started, title, token};
 use crate::world::{AGENT, EPOCH, Fate, SOURCE, World};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -96,6 +96,18 @@ fn b04_the_metadata_mark_is_another_one_and_is_climbed_over_too() {
     world.serve_for(SECOND);
     assert_eq!(world.pane().title.as_deref(), Some("T"));
     assert_eq!(world.pane().tokens["branch"], "main");
+}
+
+#[test]
+fn b04_a_metadata_mark_is_noticed_while_idle() {
+    let mut world = World::new();
+    world.tell(session("s"));
+    world.serve_for(Duration::from_secs(5));
+    let theirs = json!({"source": SOURCE, "title": "old", "seq": EPOCH * 1_000});
+    world.foreign("pane.report_metadata", theirs);
+    world.tell(title("now"));
+    world.serve_for(Duration::from_secs(2));
+    assert_eq!(world.pane().title.as_deref(), Some("now"));
 }
 
 #[test]
