@@ -76,7 +76,8 @@ impl Tenure {
 
     pub(super) async fn try_take(&mut self, shared: &Shared) -> Lease {
         self.last_try = Some(Instant::now());
-        match open(self.lease.clone()).await {
+        let lease = self.lease.clone();
+        match off_thread(move || lease.try_take()).await {
             Ok(None) => {
                 if self.next_try().is_some() {
                     return Lease::Sought;
@@ -111,12 +112,35 @@ impl Tenure {
     }
 }
 
-/// Opens and locks on a thread of its own: a disk may hang.
-async fn open(lease: LeaseFile) -> io::Result<Option<File>> {
-    let attempt = tokio::task::spawn_blocking(move || lease.try_take());
-    match timeout(DISK, attempt).await {
+/// Works on a thread of its own, because a disk may hang; then the thread is
+/// left to itself.
+async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    match timeout(DISK, tokio::task::spawn_blocking(work)).await {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(_)) => Err(io::Error::other("the attempt failed")),
         Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the disk does not answer")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn a_disk_that_hangs_holds_nothing_up() {
+        let (thaw, frozen) = mpsc::channel::<()>();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let outcome = runtime.block_on(off_thread(move || {
+            let _ = frozen.recv();
+            Ok(())
+        }));
+        assert_eq!(outcome.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        // As the engine does when it ends; a plain drop would wait for the disk.
+        runtime.shutdown_background();
+        drop(thaw);
     }
 }
