@@ -149,6 +149,7 @@ impl Terminal {
         let (pty, pts) = pty_process::blocking::open().map_err(other)?;
         pty.resize(Size::new(ROWS, COLUMNS)).map_err(other)?;
         rustix::io::ioctl_fionbio(&pty, true)?;
+        default_interrupts();
         let mut program = Command::new(&command[0]).args(&command[1..]).current_dir(folder);
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("HERDR_") {
@@ -214,4 +215,18 @@ fn reap(child: &Mutex<Child>) {
     let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = child.kill();
     let _ = child.wait();
+}
+
+/// Makes Ctrl-C work in the panes where this process was started in the
+/// background, which ignores it and hands that down. What is handled here is at
+/// its default in a child; an ignored signal is ignored there too.
+fn default_interrupts() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGQUIT] {
+        if ignored & (1 << (signal - 1)) != 0 {
+            let _ = signal_hook::flag::register(signal, Arc::default());
+        }
+    }
 }

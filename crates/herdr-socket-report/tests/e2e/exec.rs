@@ -329,7 +329,16 @@ fn job_control_is_the_commands_own() {
         .get_envs()
         .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
         .collect();
-    terminal = std::process::Command::new("script");
+    // Tests that run in the background ignore Ctrl-C and hand that down.
+    let hears = ["--default-signal=INT,QUIT"];
+    let program = |name: &str| std::process::Command::new(name);
+    terminal = if program("env").args(hears).arg("true").status().is_ok_and(|s| s.success()) {
+        let mut terminal = program("env");
+        terminal.args(hears).arg("script");
+        terminal
+    } else {
+        program("script")
+    };
     terminal.args(["-qfc", "sh -im", "/dev/null"]).env_clear().envs(environment);
     terminal.current_dir(pane.path());
     if std::process::Command::new("script").arg("--version").output().is_err() {
