@@ -5,7 +5,7 @@ use std::path::Path;
 use herdr_proto::{Event, Reply, decode, decode_event};
 use serde::de::DeserializeOwned;
 
-use crate::error::{Error, ErrorKind, Phase};
+use crate::error::Error;
 
 /// The reply that a line is.
 pub(crate) fn reply<R: DeserializeOwned>(line: &[u8], socket: &Path) -> Result<R, Error> {
@@ -22,12 +22,6 @@ fn said<T>(
     socket: &Path,
     decode: impl FnOnce(&[u8]) -> Result<Reply<T>, herdr_proto::Error>,
 ) -> Result<T, Error> {
-    // A JSON reader passes over the fields that nobody asks for without looking
-    // whether they are text.
-    if let Err(cause) = std::str::from_utf8(line) {
-        let error = Error::new(ErrorKind::Malformed, socket);
-        return Err(error.in_phase(Phase::Read).caused_by(cause));
-    }
     match decode(line) {
         Ok(Ok(said)) => Ok(said),
         Ok(Err(rejection)) => Err(Error::rejected(rejection, socket)),

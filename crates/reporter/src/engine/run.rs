@@ -192,16 +192,14 @@ impl<'a> Engine<'a> {
     fn next_wake(&self) -> impl Future<Output = ()> + use<> {
         let flush = self.shared.next_flush_timeout().map(Instant::from_std);
         let wake = self.wake.and_then(|wake| self.started.checked_add(wake));
-        let wake = match self.hold {
+        let hold = match self.hold {
             // A failed try is repeated beside an answer, but a server that
             // ended a stream is there, and the next end should be news too.
-            Hold::Off(Some(again)) if self.brief_holds > 0 => {
-                Some(wake.map_or(again, |wake| wake.min(again)))
-            }
-            _ => wake,
+            Hold::Off(again) if self.brief_holds > 0 => again,
+            _ => None,
         };
         let look = self.has_asked.then(|| self.looked + SOCKET_LOOK);
-        until([wake, flush, look].into_iter().flatten().min())
+        until([wake, hold, flush, look].into_iter().flatten().min())
     }
 
     async fn take_news(&mut self) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fake_herdr::{FakeHerdr, Observation};
-use reporter::{DiagnosticKind, Flushed, Handle, Prompt};
+use reporter::{DiagnosticKind, Flushed, Handle, OpenPrompt, Prompt, Reporter, Turn};
 
 use crate::support::{AMPLE, requests, seen, start, states};
 
@@ -16,6 +16,16 @@ fn decorate(pane: &Handle) {
     pane.session("s").title("T").token("branch", Some("main".into())).usage(34_000);
 }
 
+/// A pane that shows something of everything.
+fn blocked(herdr: &FakeHerdr) -> (Reporter, Turn, OpenPrompt) {
+    let pane = start(herdr);
+    decorate(&pane);
+    let turn = pane.turn();
+    let ask = turn.prompt(Prompt::approval("Deploy?"));
+    assert!(is_all_there(&seen(herdr, &pane)));
+    (pane, turn, ask)
+}
+
 fn is_all_there(pane: &Observation) -> bool {
     pane.agent_status == "blocked"
         && pane.title.as_deref() == Some("T")
@@ -26,11 +36,7 @@ fn is_all_there(pane: &Observation) -> bool {
 #[test]
 fn b75_everything_is_back_after_a_handoff() {
     let herdr = FakeHerdr::start().unwrap();
-    let pane = start(&herdr);
-    decorate(&pane);
-    let turn = pane.turn();
-    let _ask = turn.prompt(Prompt::approval("Deploy?"));
-    assert!(is_all_there(&seen(&herdr, &pane)));
+    let (pane, _turn, _ask) = blocked(&herdr);
     let diagnostics = pane.diagnostics();
     for _ in 0..HANDOFFS {
         // The held stream opens after an answer, beside what else goes on.
@@ -52,11 +58,7 @@ fn b75_everything_is_back_after_a_handoff() {
 #[test]
 fn b43_everything_is_back_after_a_restart() {
     let herdr = FakeHerdr::start().unwrap();
-    let pane = start(&herdr);
-    decorate(&pane);
-    let turn = pane.turn();
-    let _ask = turn.prompt(Prompt::approval("Deploy?"));
-    assert!(is_all_there(&seen(&herdr, &pane)));
+    let (_pane, _turn, _ask) = blocked(&herdr);
     herdr.restart();
     herdr.wait_until(BACK_WITHIN, is_all_there).unwrap();
 }
@@ -111,11 +113,7 @@ fn events_during_a_handoff_are_not_lost() {
 #[test]
 fn another_server_at_the_path_is_noticed_though_the_old_one_lives() {
     let herdr = FakeHerdr::start().unwrap();
-    let pane = start(&herdr);
-    decorate(&pane);
-    let turn = pane.turn();
-    let _ask = turn.prompt(Prompt::approval("Deploy?"));
-    assert!(is_all_there(&seen(&herdr, &pane)));
+    let (_pane, _turn, _ask) = blocked(&herdr);
     let beside = herdr.socket_path().with_file_name("beside");
     let other = FakeHerdr::builder().socket_path(&beside).start().unwrap();
     std::fs::rename(&beside, herdr.socket_path()).unwrap();
