@@ -66,7 +66,7 @@ pub use builder::Builder;
 pub use config::{Config, Privacy, ReasonLabel, Role, Source, UnverifiedPane, Verify};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 #[cfg(unix)]
-pub use engine::judge_identity;
+pub use engine::{await_shell, judge_identity};
 pub use error::{Error, ErrorKind};
 pub use event::{
     AgentEvent, EventLine, ID_MAX_BYTES, LineError, LineProblem, MAIN_AGENT, Prompt, PromptKind,

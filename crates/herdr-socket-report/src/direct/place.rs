@@ -4,7 +4,7 @@ use std::path::Path;
 
 use herdr_proto::{ProcessInfo, ProcessInfoGet, ProcessInfoReply, decode, encode};
 use reporter::machine::Identity;
-use reporter::{Config, UnverifiedPane, judge_identity};
+use reporter::{Config, UnverifiedPane, await_shell, judge_identity};
 use socket_transport::Peer;
 
 use super::{Direct, Problem};
@@ -35,6 +35,7 @@ impl Direct {
         let Ok(Ok(ProcessInfoReply { process_info: info, .. })) = decode(&reply) else {
             return unprovable;
         };
+        await_shell(&info).await;
         let socket: &Path = self.client.socket();
         match judge_place(&info, agent, socket, server) {
             Identity::Proven => Ok(()),

@@ -2,11 +2,40 @@
 //! tell (failure B34).
 
 use std::path::Path;
+use std::time::Duration;
 
 use herdr_proto::ProcessInfo;
 use socket_transport::{Peer, env};
 
 use crate::machine::Identity;
+
+/// How long a shell may take from its birth to its start …
+const STARTS_WITHIN: Duration = Duration::from_millis(200);
+/// … and how often it is looked at meanwhile.
+const STARTING_LOOK: Duration = Duration::from_millis(2);
+
+/// Waits until the pane's shell is started, if it is about to: a server names a
+/// shell that it has just born, and one that has no environment yet proves
+/// nothing to [`judge_identity`]. Takes at most 200 ms, and no time as a rule.
+///
+/// # Cancel safety
+///
+/// It only looks, so it may be dropped at any moment.
+pub async fn await_shell(info: &ProcessInfo) {
+    if let Some(shell) = info.shell_pid {
+        await_start(|| is_starting(shell)).await;
+    }
+}
+
+async fn await_start(is_starting: impl Fn() -> bool) {
+    let started = async {
+        while is_starting() {
+            tokio::time::sleep(STARTING_LOOK).await;
+        }
+    };
+    // One that was started with no environment at all never gets one.
+    let _ = tokio::time::timeout(STARTS_WITHIN, started).await;
+}
 
 /// Judges from what `pane.process_info` says whether a process runs in a pane:
 /// whether the pane's shell leads its session. `agent` is the process, `None`
@@ -58,6 +87,18 @@ fn session_of(process: u32) -> Option<u32> {
     u32::try_from(session.as_raw_nonzero().get()).ok()
 }
 
+/// Between the call that starts a program and its first instruction a process
+/// has no environment.
+#[cfg(target_os = "linux")]
+fn is_starting(process: u32) -> bool {
+    std::fs::read(format!("/proc/{process}/environ")).is_ok_and(|entries| entries.is_empty())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_starting(_process: u32) -> bool {
+    false
+}
+
 /// Whether the process is ours and was started with this socket. Elsewhere
 /// than on Linux an environment cannot be read, and leading a session has to
 /// do.
@@ -103,5 +144,20 @@ mod tests {
         assert!(session_of(leader).is_none_or(|of_leader| of_leader == leader));
         assert_eq!(session_of(0), None);
         assert_eq!(session_of(u32::MAX), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_shell_that_starts_is_waited_for_but_not_for_long() {
+        let began = tokio::time::Instant::now();
+        await_start(|| is_starting(std::process::id())).await;
+        await_start(|| is_starting(u32::MAX)).await;
+        assert_eq!(began.elapsed(), Duration::ZERO);
+
+        let looks = std::cell::Cell::new(0);
+        await_start(|| looks.replace(looks.get() + 1) < 3).await;
+        assert_eq!(began.elapsed(), STARTING_LOOK * 3);
+
+        await_start(|| true).await;
+        assert_eq!(began.elapsed(), STARTING_LOOK * 3 + STARTS_WITHIN);
     }
 }

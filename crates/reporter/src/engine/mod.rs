@@ -26,7 +26,7 @@ use tokio::runtime::Runtime;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::machine::{Claim, Ended, PaneMachine};
 #[cfg(unix)]
-pub use identity::judge_identity;
+pub use identity::{await_shell, judge_identity};
 pub(crate) use owners::take_over;
 pub(crate) use shared::Shared;
 

@@ -367,5 +367,10 @@ async fn exchange(client: Client, request: Request) -> Result<(Answer, Peer), Fa
     let line = request.call.encode("r")?;
     let client = client.with_deadline(request.deadline);
     let (reply, peer) = client.exchange_with(&line).await.map_err(|error| failure(&error))?;
-    Ok((request.call.decode(&reply)?, peer))
+    let answer = request.call.decode(&reply)?;
+    #[cfg(unix)]
+    if let Answer::Processes(info) = &answer {
+        super::identity::await_shell(info).await;
+    }
+    Ok((answer, peer))
 }
