@@ -13,7 +13,9 @@ e2e::bodies! {
         b71_a_flood_of_titles_is_a_trickle;
     own:
         b63_a_server_that_comes_back_shows_everything_again,
+        b63_restarts_in_a_row_show_everything_again,
         b75_a_handoff_loses_nothing,
+        b75_handoffs_in_a_row_lose_nothing,
         b76_a_host_outlives_its_server,
         b76_a_sidecar_outlives_its_server,
         b75_a_handoff_while_blocked,
@@ -100,25 +102,45 @@ fn numbers_rise(stage: &Stage) {
 }
 
 fn b63_a_server_that_comes_back_shows_everything_again(stage: &Stage) {
+    restarted(stage, 1);
+}
+
+fn b63_restarts_in_a_row_show_everything_again(stage: &Stage) {
+    restarted(stage, 3);
+}
+
+fn restarted(stage: &Stage, times: usize) {
     let host = stage.reporter();
     let _turn = host.turn();
     show_everything(stage, &host);
-    stage.restart();
-    stage.restore();
-    stage.wait_within(BACK_WITHIN, everything);
+    for _ in 0..times {
+        stage.restart();
+        stage.restore();
+        stage.wait_within(BACK_WITHIN, everything);
+    }
     numbers_rise(stage);
     assert_eq!(host.close(PATIENCE), Ended::Released);
     stage.wait_for_nothing();
 }
 
 fn b75_a_handoff_loses_nothing(stage: &Stage) {
+    after_handoffs(stage, 1);
+}
+
+fn b75_handoffs_in_a_row_lose_nothing(stage: &Stage) {
+    after_handoffs(stage, 3);
+}
+
+fn after_handoffs(stage: &Stage, times: usize) {
     let host = stage.reporter();
     let turn = host.turn();
     show_everything(stage, &host);
-    if !handed_off(stage) {
-        return;
+    for _ in 0..times {
+        if !handed_off(stage) {
+            return;
+        }
+        stage.wait_within(BACK_WITHIN, everything);
     }
-    stage.wait_within(BACK_WITHIN, everything);
     numbers_rise(stage);
     assert_eq!(told(&host), [], "the gap is no news for the host");
     drop(turn);
