@@ -43,9 +43,9 @@ fn b57_a_report_never_waits_for_the_servers_next_look(stage: &Stage) {
         .collect();
     stage.wait_for("blocked");
     took.sort();
-    // A line that comes late costs 100 ms. A busy machine may lose some races.
-    assert!(took[100] < Duration::from_millis(50), "the median is {:?}", took[100]);
-    assert!(took[180] < Duration::from_millis(150), "nine of ten took {:?}", took[180]);
+    // A line that the server does not find at its first look costs 100 ms. A
+    // busy machine may lose some races.
+    assert!(took[100] < Duration::from_millis(90), "the median is {:?}", took[100]);
 }
 
 fn b71_a_flood_of_titles_is_a_trickle(stage: &Stage) {
