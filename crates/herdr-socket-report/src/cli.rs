@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
+use herdr_proto::strip_controls;
 
 use crate::commands::{
     attach, completions, config, demo, doctor, emit, exec, man, run, tee, watch,
@@ -10,6 +11,10 @@ use crate::commands::{
 use crate::exit::Exit;
 #[cfg(unix)]
 use crate::guard;
+use crate::output::complain;
+
+/// What the program is called.
+const NAME: &str = "herdr-socket-report";
 
 /// Shows the truth about an agent in its Herdr pane
 ///
@@ -19,7 +24,9 @@ use crate::guard;
 /// socket itself and never runs `herdr`. Outside Herdr it does nothing, quietly.
 #[derive(Debug, Parser)]
 #[command(
-    name = "herdr-socket-report",
+    name = NAME,
+    // What the file is called is not for us to choose.
+    bin_name = NAME,
     version,
     subcommand_required = true,
     arg_required_else_help = true,
@@ -32,8 +39,8 @@ pub(crate) struct Cli {
 
 const AFTER: &str = "\
 Exit codes: 0 fine (also outside Herdr), 2 the command line or the settings are wrong,
-3 no server to be reached and 4 the server refused (both only with --strict).
-`doctor` exits with 0, 3, 4 or 5 by what it finds.
+3 no server to be reached and 4 the server refused (both only with --strict), 5 not shown
+(`state --confirm`). `doctor` exits with 0, 3, 4 or 5 by what it finds, `exec` as its command.
 
 Try `herdr-socket-report demo` first.";
 
@@ -94,11 +101,19 @@ impl Cli {
 /// The commands of hooks must not fail the hook that calls them: some hosts
 /// take an exit code of 2 for a verdict.
 pub(crate) fn refuse(error: &clap::Error) -> Exit {
-    // A stderr that is gone is no reason to say it louder.
-    let _ = error.print();
     if !error.use_stderr() {
+        // A stdout that is gone is no reason to say it louder.
+        let _ = error.print();
         return Exit::Fine;
     }
+    // An error repeats words of the command line, which are often a host's or
+    // a person's. Without what moves a cursor in them it is the same error.
+    let clean = std::env::args_os().map(|word| strip_controls(&word.to_string_lossy()));
+    let text = match Cli::try_parse_from(clean) {
+        Err(clean) if clean.kind() == error.kind() => clean.render(),
+        _ => error.render(),
+    };
+    complain(&text.to_string());
     let mut words = std::env::args_os().skip(1);
     let of_hooks = words.next().is_some_and(|word| HOOKS.iter().any(|hook| word == *hook));
     let told = |word: OsString| word == "--strict" || word == "--confirm";

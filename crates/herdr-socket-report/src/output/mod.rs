@@ -3,6 +3,7 @@
 mod lines;
 mod record;
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use herdr_proto::strip_controls;
@@ -19,6 +20,20 @@ pub(crate) const NAME: &str = "herdr-socket-report: ";
 /// Says one thing on stderr. A stderr that is gone is no reason to stop.
 pub(crate) fn say(what: &str) {
     let _ = writeln!(io::stderr().lock(), "{NAME}{}", strip_controls(what));
+}
+
+/// Says what is wrong with a command line, in as many lines as it takes.
+pub(crate) fn complain(text: &str) {
+    let mut out = String::new();
+    for line in text.trim_end().lines() {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let line = match line.strip_prefix("error: ") {
+            Some(wrong) if out.is_empty() => format!("{NAME}{}", strip_controls(wrong)),
+            _ => strip_controls(line),
+        };
+        let _ = writeln!(out, "{:indent$}{line}", "");
+    }
+    let _ = io::stderr().lock().write_all(out.as_bytes());
 }
 
 /// Prints a text. A reader that went away has read enough.

@@ -10,7 +10,7 @@ use crate::input::signals::Signals;
 use crate::output::say;
 
 /// Smallest terminal that holds the picture: columns, lines.
-const ROOM: (u16, u16) = (60, 18);
+const ROOM: (u16, u16) = (30, 6);
 /// How long the end may take.
 const END: Duration = Duration::from_millis(500);
 

@@ -65,13 +65,13 @@ fn leavings(pane: &PaneInfo) -> String {
         parts.push("a title".to_owned());
     }
     if !pane.state_labels.is_empty() {
-        parts.push("texts for states".to_owned());
+        parts.push("a text for a state".to_owned());
     }
     if !pane.tokens.is_empty() {
         let names: Vec<_> = pane.tokens.keys().map(String::as_str).collect();
-        parts.push(format!("tokens {}", shown(&names.join(" "))));
+        parts.push(format!("the tokens {}", shown(&names.join(" "))));
     }
-    if parts.is_empty() { String::new() } else { format!(" (there is {})", parts.join(", ")) }
+    if parts.is_empty() { String::new() } else { format!(" (with {})", parts.join(", ")) }
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub(crate) struct Emit {
 pub(crate) struct State {
     #[command(flatten)]
     common: Common,
-    /// The state
+    /// idle, working or blocked
     #[arg(value_name = "STATE")]
     word: String,
     /// Why
@@ -124,11 +124,17 @@ impl Emit {
 
 impl State {
     pub(crate) fn run(self) -> Exit {
+        let report = Report::new(self.common, self.confirm);
+        // A value parser would make clap end a hook that calls it with 2.
+        if let Err(expected) = crate::words::state(&self.word) {
+            return report
+                .refuse(&format!("{} is no state; {expected}", crate::text::shown(&self.word)));
+        }
         let mut event = json!({"event": "state_set", "state": self.word});
         if let Some(label) = self.label {
             event["label"] = label.into();
         }
-        Report::new(self.common, self.confirm).event(&event)
+        report.event(&event)
     }
 }
 

@@ -55,8 +55,13 @@ pub(crate) fn run(args: Args) -> Exit {
         }
     }
     let error = command.exec();
-    say(&format!("{}: {error}", shown(&program.to_string_lossy())));
-    if error.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::NotExecutable }
+    let name = shown(&program.to_string_lossy());
+    if error.kind() == io::ErrorKind::NotFound {
+        say(&format!("there is no command {name}"));
+        return Exit::NotFound;
+    }
+    say(&format!("{name} cannot be run: {error}"));
+    Exit::NotExecutable
 }
 
 fn guard_this_process(command_words: usize, program: &OsStr) -> Result<(), String> {

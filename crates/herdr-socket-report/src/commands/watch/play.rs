@@ -124,9 +124,9 @@ impl Watch {
             let looked = Instant::now();
             self.take(look, looked);
             while looked.elapsed() < LOOKS {
-                let shape = (screen.lines(), tick, Instant::now());
+                let shape = (screen.room().1, tick, Instant::now());
                 let rows = self.table.rows();
-                screen.draw(&picture::lines(rows, &place, self.waiting.as_deref(), shape));
+                screen.draw(picture::lines(rows, &place, self.waiting.as_deref(), shape));
                 tick += 1;
                 if self.signals.came_within(FRAME) {
                     return;
