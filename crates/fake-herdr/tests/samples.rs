@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 use support::Herdr;
 
 fn sample(name: &str) -> (Value, Value) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../protocol-fixtures/samples")
-        .join(format!("{name}.json"));
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(format!("{name}.json"));
     let text = std::fs::read_to_string(&file)
         .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut sample: Value = serde_json::from_str(&text).unwrap();
@@ -96,8 +95,7 @@ fn replies_have_the_recorded_shapes() {
 /// The events of the recorded stream, played again.
 #[test]
 fn events_have_the_recorded_shapes() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../protocol-fixtures/samples/events.subscribe.jsonl");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/events.subscribe.jsonl");
     let text = std::fs::read_to_string(file).unwrap();
     let mut lines = text.lines();
     let request: Value = serde_json::from_str(lines.next().unwrap()).unwrap();

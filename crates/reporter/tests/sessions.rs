@@ -10,7 +10,7 @@ use reporter::{Activity, Config, EventLine, Snapshot};
 use serde_json::Value;
 
 fn sessions() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocol-fixtures/sessions");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions");
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())

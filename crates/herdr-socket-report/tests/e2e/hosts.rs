@@ -8,7 +8,7 @@ use crate::pane::{Pane, Started};
 use crate::support::states;
 
 fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hosts").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosts").join(name)
 }
 
 /// A host in the pane, with the sidecar in its `PATH`.

@@ -137,7 +137,7 @@ fn nothing_in_a_file_reaches_the_terminal_as_a_control_sequence() {
 
 #[test]
 fn the_manual_has_every_setting_with_its_default() {
-    let manual = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sidecar.md");
+    let manual = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sidecar.md");
     let manual = std::fs::read_to_string(manual).unwrap();
     let output = sidecar(&["config", "show"]).run("");
     let settings = output.stdout.lines().filter(|line| line.contains(" =")).map(|line| {

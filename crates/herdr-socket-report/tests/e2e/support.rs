@@ -18,7 +18,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The folder of the recorded sessions.
 pub(crate) fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocol-fixtures/sessions")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions")
 }
 
 /// A sidecar about to start, in a folder of its own.
