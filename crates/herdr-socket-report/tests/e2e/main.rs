@@ -11,6 +11,7 @@ mod emit;
 mod exec;
 mod exec_ends;
 mod flush;
+mod forwarding;
 mod hostile;
 mod hosts;
 mod lines;

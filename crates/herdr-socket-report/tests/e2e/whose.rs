@@ -8,10 +8,10 @@ use crate::support::requests;
 
 /// A shell that leads a session of its own in the pane, as the server would
 /// start it.
-struct Shell(Child);
+pub(crate) struct Shell(pub(crate) Child);
 
 impl Shell {
-    fn start(pane: &Pane) -> Self {
+    pub(crate) fn start(pane: &Pane) -> Self {
         let mut command = Command::new("setsid");
         command.args(["sleep", "1000"]).envs(pane.herdr.env());
         let shell = Self(command.spawn().unwrap());
@@ -28,12 +28,12 @@ impl Drop for Shell {
     }
 }
 
-fn session_of(process: u32) -> Option<u32> {
+pub(crate) fn session_of(process: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_whitespace().nth(3)?.parse().ok()
 }
 
-fn leads(pane: &Pane, shell: u32) {
+pub(crate) fn leads(pane: &Pane, shell: u32) {
     let id = pane.herdr.pane_id().to_owned();
     assert!(pane.herdr.with_model(|model| model.set_processes(&id, Some(shell), Vec::new())));
 }
