@@ -45,3 +45,8 @@ pub use model::{
 };
 #[cfg(unix)]
 pub use server::{Builder, Exchange, FakeHerdr, Fault, Stopper, UnknownFault, WaitTimedOut};
+
+/// The README's example is a test.
+#[cfg(all(doctest, unix))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -62,3 +62,8 @@ pub use stream::{Ended, EventStream, HeldStream};
 use elsewhere::Connection;
 #[cfg(unix)]
 use unix::Connection;
+
+/// The README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
