@@ -6,12 +6,12 @@
 //! happen.
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod authority;
 mod identity;
 mod lifecycle;
 mod sequence;
 mod server;
 mod text;
-mod writers;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
