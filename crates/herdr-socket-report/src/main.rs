@@ -23,6 +23,8 @@ mod output;
 mod place;
 mod settings;
 mod text;
+#[cfg(unix)]
+mod wait;
 mod words;
 
 use std::process::ExitCode;

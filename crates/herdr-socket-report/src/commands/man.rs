@@ -8,6 +8,7 @@ use clap_mangen::Man;
 use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::output::{print, say};
+use crate::text::shown;
 
 /// Print a manual page, in roff
 ///
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &Args) -> Exit {
     let mut command = &program;
     for name in &args.command {
         let Some(found) = command.find_subcommand(name) else {
-            say(&format!("there is no command {}", args.command.join(" ")));
+            say(&format!("there is no command {}", shown(&args.command.join(" "))));
             return Exit::Usage;
         };
         command = found;

@@ -16,11 +16,10 @@ use tokio::time::{sleep, timeout};
 
 use crate::direct::{Direct, Guard, Problem};
 use crate::settings::Settings;
+use crate::wait::wait_for;
 
 /// How long a start waits for a holder of the lease that may just be ending.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Between attempts at the lease.
-const LEASE_AGAIN: Duration = Duration::from_millis(50);
 /// Reports are at least this far apart; the last value always goes.
 const PACE: Duration = Duration::from_millis(100);
 /// After a report that failed.
@@ -252,18 +251,15 @@ struct Taken;
 /// Takes the lease, waiting for a holder that may just be ending. A folder
 /// that cannot be written to keeps nobody from reporting.
 fn take(lease: &LeaseFile) -> Result<Option<File>, Taken> {
-    let over = Instant::now() + PATIENCE;
-    loop {
-        match lease.try_take() {
-            Ok(Some(held)) => return Ok(Some(held)),
-            Err(error) => {
-                tracing::warn!(%error, "no lease can be kept");
-                return Ok(None);
-            }
-            Ok(None) if Instant::now() >= over => return Err(Taken),
-            Ok(None) => thread::sleep(LEASE_AGAIN),
+    let held = wait_for(PATIENCE, || match lease.try_take() {
+        Ok(None) => None,
+        Ok(held) => Some(held),
+        Err(error) => {
+            tracing::warn!(%error, "no lease can be kept");
+            Some(None)
         }
-    }
+    });
+    held.ok_or(Taken)
 }
 
 async fn until(wait: Option<Duration>) {

@@ -1,5 +1,6 @@
 //! Everything that leaves the process by stdout and stderr.
 
+mod json;
 mod lines;
 mod record;
 
@@ -8,6 +9,7 @@ use std::io::{self, Write};
 
 use herdr_proto::strip_controls;
 
+pub(crate) use json::json_line;
 pub(crate) use lines::{Lines, Outlet};
 pub(crate) use record::Record;
 

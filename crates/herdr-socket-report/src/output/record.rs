@@ -56,8 +56,7 @@ impl Record<'_> {
 
     /// The line, without its newline.
     pub(crate) fn line(&self) -> String {
-        // Texts and numbers alone: this cannot fail.
-        serde_json::to_string(self).unwrap_or_default()
+        super::json_line(self)
     }
 }
 

@@ -1,17 +1,10 @@
 //! The demo, in plain lines and in a terminal.
 
-use std::fs::File;
-use std::io::Read;
-use std::process::Stdio;
-use std::sync::mpsc;
-use std::thread;
-
 use fake_herdr::FakeHerdr;
 use rustix::process::Signal;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::support::{PATIENCE, Setup, inside, is_clean, now, sidecar};
+use crate::support::{PATIENCE, inside, is_clean, now, sidecar};
+use crate::terminal::{Terminal, pictures, visible};
 
 #[test]
 fn the_plain_demo_tells_a_whole_session_and_leaves_nothing() {
@@ -66,39 +59,33 @@ fn live_plays_on_the_real_pane_and_needs_one() {
 
 #[test]
 fn in_a_terminal_it_draws_in_place_and_gives_the_cursor_back() {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let size = Winsize { ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let terminal = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-    tcsetwinsize(&terminal, size).unwrap();
+    let mut terminal = Terminal::start(sidecar(&["demo"]), (100, 30));
+    terminal.wait(|drawn| drawn.contains("on it"));
+    let (code, drawn) = terminal.end(Signal::TERM);
+    assert_eq!(code, Some(0));
+    let begins = drawn.find("\x1b[?1049h").expect("the other screen is taken");
+    let ends = drawn.rfind("\x1b[?1049l").expect("and given back");
+    assert!(begins < ends);
+    assert!(drawn[begins..ends].contains("\x1b[?25l"), "the cursor is hidden");
+    assert!(drawn[begins..ends].contains("\x1b[?25h"), "and comes back");
+    assert!(drawn[begins..ends].contains("\x1b[33m"), "working has its colour");
+    // The last picture stays.
+    let stays = visible(&drawn[ends..]);
+    assert!(stays.contains("Herdr's sidebar") && stays.contains("as it was before"), "{stays}");
+}
 
-    let Setup { mut command, folder: _folder } = sidecar(&["demo"]).env("TERM", "xterm");
-    let mut demo = command.stdout(Stdio::from(terminal)).spawn().unwrap();
-    drop(command);
-    let (sender, drawn) = mpsc::channel();
-    let reader = thread::spawn(move || {
-        let mut master = File::from(master);
-        let mut chunk = [0; 4096];
-        // The end of a terminal is an error on Linux.
-        while let Ok(count @ 1..) = master.read(&mut chunk) {
-            sender.send(String::from_utf8_lossy(&chunk[..count]).into_owned()).unwrap();
-        }
-    });
-    let mut text = String::new();
-    while !text.contains("on it") {
-        text.push_str(&drawn.recv_timeout(PATIENCE).expect("it draws"));
+#[test]
+fn a_terminal_that_changes_its_size_is_drawn_within_it() {
+    let mut terminal = Terminal::start(sidecar(&["demo"]), (30, 8));
+    for size in [(30, 8), (100, 30), (40, 30), (100, 6), (30, 8)] {
+        terminal.resize(size);
+        let (columns, rows) = (usize::from(size.0), usize::from(size.1));
+        let fits = |picture: &Vec<String>| {
+            picture.len() == rows.min(16)
+                && picture.iter().all(|line| line.chars().count() < columns)
+                && picture.iter().any(|line| line.chars().count() >= columns.min(60) - 2)
+        };
+        terminal.wait(|drawn| pictures(drawn).last().is_some_and(fits));
     }
-    rustix::process::kill_process(rustix::process::Pid::from_child(&demo), Signal::TERM).unwrap();
-    assert_eq!(demo.wait().unwrap().code(), Some(0));
-    reader.join().unwrap();
-    text.extend(drawn.try_iter());
-
-    let hidden = text.find("\x1b[?25l").expect("the cursor is hidden");
-    let shown = text.rfind("\x1b[?25h").expect("and comes back");
-    assert!(hidden < shown);
-    assert!(!text[shown..].contains("\x1b[?25l"));
-    assert!(text.contains("Herdr's sidebar"));
-    assert!(text.contains("\x1b[33m"), "working has its colour");
+    assert_eq!(terminal.end(Signal::INT).0, Some(0));
 }

@@ -95,7 +95,7 @@ fn a_healthy_pane_is_tried_and_left_as_it_was() {
     seen.says("pane", true, "w1:p1 is there");
     seen.says("identity", Value::Null, "does not name the pane's shell");
     seen.says("lease", true, "nobody has the pane");
-    seen.says("others", true, "a title, tokens \"branch\"");
+    seen.says("others", true, "a title, the tokens \"branch\"");
     let now = pane.now();
     assert_eq!((now.agent, now.title.as_deref()), (None, Some("Kept")));
     assert_eq!(now.tokens["branch"], "main");
@@ -209,6 +209,8 @@ fn the_holder_of_the_lease_is_named_and_keeps_the_pane() {
     }
     seen.says("others", true, "\"bot\" is shown, working");
     seen.says("report", Value::Null, "not tried");
+    // Also when it is looked at without the reporter's settings.
+    doctor(&pane, &[]).says("others", true, "the row of the reporter that has the pane");
     assert_eq!(writes(&pane), before);
     assert_eq!(pane.now().agent_status, "working");
 

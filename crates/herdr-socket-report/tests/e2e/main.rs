@@ -23,5 +23,7 @@ mod signals;
 mod sockets;
 mod support;
 mod tee;
+mod terminal;
+mod texts;
 mod watch;
 mod whose;

@@ -1,19 +1,16 @@
 //! The live view, as lines, as JSON and in a terminal.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Stdio;
-use std::thread;
 
 use fake_herdr::{FakeHerdr, Fault};
-use rustix::process::{Pid, Signal, kill_process};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Running, Setup, inside, sidecar};
+use crate::support::{Running, inside, sidecar};
+use crate::terminal::{Terminal, pictures, visible};
 
 /// Tells Herdr something and waits until it took it.
 fn tell(herdr: &FakeHerdr, method: &str, params: &Value) {
@@ -96,34 +93,6 @@ fn lines_outlive_the_server() {
     assert_eq!(watch.wait().code, Some(0));
 }
 
-/// A server that cleans nothing.
-const HOSTILE: &str = concat!(
-    r#"{"id":"1","result":{"type":"session_snapshot","snapshot":{"workspaces":"#,
-    r#"[{"workspace_id":"w1","label":"d\u001b[2Jemo"}],"agents":[{"pane_id":"w1:p1","#,
-    r#""agent":"b\u001b]0;x\u0007ot","agent_status":"wor\rking","title":"a\nb\u202e","#,
-    r#""workspace_id":"w1","tokens":{"k\u009b31m":"v\u001b[1m"}}]}}}"#
-);
-
-#[test]
-fn nothing_of_a_server_moves_the_cursor() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("herdr.sock");
-    let listener = UnixListener::bind(&path).unwrap();
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            BufReader::new(&stream).read_line(&mut String::new()).unwrap();
-            let _ = writeln!(stream, "{HOSTILE}");
-        }
-    });
-    for flags in [&["watch"][..], &["watch", "--json"]] {
-        let setup = sidecar(flags).env("HERDR_SOCKET_PATH", path.to_str().unwrap());
-        let line = setup.start().answer();
-        assert!(line.contains("bot") && line.contains("a b") && line.contains("demo"), "{line}");
-        assert!(!line.contains(|c: char| c.is_control() || c == '\u{202e}'), "{line:?}");
-    }
-}
-
 #[test]
 fn without_a_server_it_waits_unless_it_must_not() {
     let at = |path: &Path| path.to_str().unwrap().to_owned();
@@ -187,37 +156,23 @@ fn in_a_terminal_it_draws_in_place_and_gives_the_cursor_back() {
     }
     metadata(&herdr, &json!({"title": "x".repeat(79)}));
 
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let terminal = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-    let size = Winsize { ws_row: 5, ws_col: 40, ws_xpixel: 0, ws_ypixel: 0 };
-    tcsetwinsize(&terminal, size).unwrap();
-    let Setup { mut command, folder: _folder } = inside(&herdr, &["watch"]).env("TERM", "xterm");
-    let mut watch = command.stdout(Stdio::from(terminal)).spawn().unwrap();
-    drop(command);
-
-    let mut master = File::from(master);
-    let mut text = Vec::new();
-    let mut chunk = [0; 4096];
-    let mut read_until = |word: &str, text: &mut Vec<u8>| {
-        while !String::from_utf8_lossy(text).contains(word) {
-            let count = master.read(&mut chunk).unwrap();
-            text.extend_from_slice(&chunk[..count]);
-        }
-    };
-    read_until("+5 more", &mut text);
+    let mut terminal = Terminal::start(inside(&herdr, &["watch"]), (40, 5));
+    terminal.wait(|drawn| drawn.contains("+4 more"));
     herdr.fault(Fault::Gone);
-    read_until("waiting for the server", &mut text);
+    terminal.wait(|drawn| drawn.contains("waiting for the server"));
     herdr.clear_faults();
-    text.clear();
-    read_until("+5 more", &mut text);
-    kill_process(Pid::from_child(&watch), Signal::INT).unwrap();
-    assert_eq!(watch.wait().unwrap().code(), Some(0));
-    read_until("\x1b[?25h", &mut text);
-    let text = String::from_utf8_lossy(&text);
-    assert!(text.contains("\x1b[33m"), "working has its colour");
-    assert!(!text.contains(&"x".repeat(40)), "lines keep to the width");
-    assert!(!text[text.rfind("\x1b[?25h").unwrap()..].contains("\x1b[?25l"));
+    terminal.wait(|drawn| drawn.contains("+4 more"));
+    terminal.resize((30, 4));
+    terminal.wait(|drawn| {
+        let fits = |lines: &Vec<String>| {
+            lines.len() == 4 && lines.iter().all(|line| line.chars().count() < 30)
+        };
+        pictures(drawn).last().is_some_and(fits)
+    });
+    let (code, drawn) = terminal.end(Signal::INT);
+    assert_eq!(code, Some(0));
+    assert!(drawn.contains("\x1b[33m"), "working has its colour");
+    let end = drawn.rfind("\x1b[?1049l").expect("the other screen is given back");
+    assert!(drawn[..end].contains("\x1b[?25h") && !drawn[end..].contains("\x1b[?25l"));
+    assert!(visible(&drawn[end..]).contains("6 agents"), "the last picture stays");
 }

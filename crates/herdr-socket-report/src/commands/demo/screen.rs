@@ -64,6 +64,8 @@ impl Screen {
             put(LEAVE);
             Signals::stop();
             put(ENTER);
+            let lines = std::mem::take(&mut self.drawn);
+            self.draw(lines);
         }
     }
 }

@@ -14,7 +14,7 @@ use super::trial::trial;
 use super::{Args, environment, server};
 use crate::control::HERDR_REPORT_SOCKET;
 use crate::exit::Exit;
-use crate::output::{print, say};
+use crate::output::{json_line, print, say};
 use crate::place::{PaneFlags, Place};
 use crate::settings::{Settings, Sources, load};
 
@@ -47,7 +47,7 @@ pub(crate) fn run(args: Args) -> Exit {
     let settings = read(Sources::of_process(settings), &mut findings);
     let examination = Examination { started, settings, findings, write };
     let report = runtime.block_on(examination.conclude(&place, &pane));
-    let text = if json { format!("{}\n", report.json()) } else { report.text() };
+    let text = if json { format!("{}\n", json_line(&report.json())) } else { report.text() };
     match print(text.as_bytes(), std::io::stdout()) {
         Exit::Fine => report.exit(),
         other => other,
@@ -191,8 +191,9 @@ impl Examination {
         info: &PaneInfo,
     ) -> Verdict {
         // Kept to the end: no reporter begins while a report is tried.
-        let Tenure { hold, check, kept: _kept } = look(&LeaseFile::of_pane(config, endpoint));
-        let others = others(info, &source, &label);
+        let Tenure { hold, check, kept: _kept } = look(LeaseFile::of_pane(config, endpoint));
+        let reporter = matches!(hold, Hold::Reporter | Hold::Closed);
+        let others = others(info, &source, &label, reporter);
         let disturbs = hold != Hold::Nobody || others.taken;
         let good = self.findings.are_good();
         if hold == Hold::Closed && !self.write {

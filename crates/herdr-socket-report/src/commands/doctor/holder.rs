@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -10,13 +11,16 @@ use reporter::LeaseFile;
 
 use super::check::Check;
 use crate::control::Call;
+use crate::wait::wait_for;
+
+const NAME: &str = "lease";
 
 /// How long a control socket may take to let somebody in.
 const CONTROL: Duration = Duration::from_millis(500);
-/// Attempts while hooks report …
-const ATTEMPTS: usize = 20;
-/// … and the time between them.
-const BETWEEN: Duration = Duration::from_millis(20);
+/// How long hooks that report are waited for.
+const HOOKS: Duration = Duration::from_millis(400);
+/// How long the lease's file system may take.
+const DISK: Duration = Duration::from_secs(2);
 
 /// Who has the pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,29 +50,53 @@ impl Tenure {
     }
 }
 
-/// Looks at the lease. Takes it if nobody has it.
-pub(super) fn look(lease: &LeaseFile) -> Tenure {
-    const NAME: &str = "lease";
-    for _ in 0..ATTEMPTS {
+/// Looks at the lease. Takes it if nobody has it. A disk that hangs hangs only
+/// a thread, which ends with the process.
+pub(super) fn look(lease: LeaseFile) -> Tenure {
+    let folder = lease.path().parent().map(|folder| folder.display().to_string());
+    within(DISK, move || look_at(&lease)).unwrap_or_else(|| {
+        let folder = folder.unwrap_or_default();
+        let check = Check::open(NAME, format!("the folder {folder:?} does not answer"));
+        let remedy = "its disk hangs; set XDG_RUNTIME_DIR to a folder of this machine's own";
+        Tenure::of_others(Hold::Unknown, check.remedy(remedy))
+    })
+}
+
+/// What comes of it, if it comes within this time.
+fn within<T: Send + 'static>(
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (sender, result) = mpsc::sync_channel(1);
+    let thread = thread::Builder::new().name("lease".to_owned());
+    thread.spawn(move || sender.send(work())).ok()?;
+    result.recv_timeout(limit).ok()
+}
+
+fn look_at(lease: &LeaseFile) -> Tenure {
+    let tenure = wait_for(HOOKS, || {
         match lease.try_take() {
             Ok(Some(file)) => {
                 let check = Check::fine(NAME, "nobody has the pane");
-                return Tenure { hold: Hold::Nobody, check, kept: Some(file) };
+                return Some(Tenure { hold: Hold::Nobody, check, kept: Some(file) });
             }
             Ok(None) => {}
             Err(error) => {
                 let check = Check::open(NAME, format!("no lease can be kept: {error}"));
                 let remedy = "reports go out all the same, but two reporters may fight; make sure \
                               that XDG_RUNTIME_DIR is a folder of this user's alone";
-                return Tenure::of_others(Hold::Unknown, check.remedy(remedy));
+                return Some(Tenure::of_others(Hold::Unknown, check.remedy(remedy)));
             }
         }
         match lease.try_share() {
-            Ok(None) => return held(lease),
-            _ => thread::sleep(BETWEEN),
+            Ok(None) => Some(held(lease)),
+            _ => None,
         }
-    }
-    Tenure::of_others(Hold::Unknown, Check::open(NAME, "hooks report to the pane right now"))
+    });
+    tenure.unwrap_or_else(|| {
+        let check = Check::open(NAME, "hooks report to the pane right now");
+        Tenure::of_others(Hold::Unknown, check)
+    })
 }
 
 /// Whether a reporter listens at this control socket.
@@ -77,7 +105,6 @@ pub(super) fn listens(socket: &Path) -> bool {
 }
 
 fn held(lease: &LeaseFile) -> Tenure {
-    const NAME: &str = "lease";
     let mut finding = "a reporter has the pane".to_owned();
     if let Some(pid) = holder(lease.path()) {
         let _ = write!(finding, ": process {pid}");
@@ -124,6 +151,14 @@ fn holder_in(locks: &str, inode: u64) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_hangs_is_not_waited_for() {
+        let (hold, stuck) = mpsc::channel::<()>();
+        assert_eq!(within(Duration::from_millis(1), move || stuck.recv().is_ok()), None);
+        drop(hold);
+        assert_eq!(within(Duration::from_secs(20), || 5), Some(5));
+    }
 
     #[test]
     fn the_holder_is_found_among_the_kernels_locks() {

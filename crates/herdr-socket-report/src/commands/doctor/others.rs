@@ -17,8 +17,14 @@ pub(super) struct Others {
     pub(super) taken: bool,
 }
 
-/// Looks at everybody on the pane but the holder of its lease.
-pub(super) fn others(pane: &PaneInfo, source: &SourceId, label: &AgentLabel) -> Others {
+/// Looks at what the pane shows. A row may be that of the `reporter` which has
+/// the pane.
+pub(super) fn others(
+    pane: &PaneInfo,
+    source: &SourceId,
+    label: &AgentLabel,
+    reporter: bool,
+) -> Others {
     const NAME: &str = "others";
     let ours = label.as_str();
     let blocked = |finding: String, reason: &Reason| Others {
@@ -51,6 +57,8 @@ pub(super) fn others(pane: &PaneInfo, source: &SourceId, label: &AgentLabel) -> 
     } else if canonical_label(agent).is_some() {
         let finding = format!("{it}; a report of {} takes its place", shown(ours));
         Check::open(NAME, finding).remedy("report titles and tokens only, to leave Herdr the state")
+    } else if reporter {
+        Check::fine(NAME, format!("{it}; the row of the reporter that has the pane"))
     } else {
         let finding = format!("{it}; another reporter's. The last one to report has the pane");
         Check::open(NAME, finding).remedy(Reason::OtherWriter.remedy())
@@ -85,7 +93,7 @@ mod tests {
         whole.as_object_mut().unwrap().extend(pane.as_object().unwrap().clone());
         let pane: PaneInfo = serde_json::from_value(whole).unwrap();
         let source = SourceId::parse("custom:x").unwrap();
-        others(&pane, &source, &AgentLabel::parse(label).unwrap())
+        others(&pane, &source, &AgentLabel::parse(label).unwrap(), false)
     }
 
     #[test]

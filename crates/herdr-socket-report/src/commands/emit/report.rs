@@ -3,8 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use herdr_proto::{AgentLabel, Ttl};
 use reporter::{EventLine, LeaseFile, Role, source_for};
@@ -19,6 +18,7 @@ use crate::exit::Exit;
 use crate::output::say;
 use crate::place::Place;
 use crate::settings::Settings;
+use crate::wait::wait_for;
 
 /// How long a pane's reporter may take to answer.
 const OWNER: Duration = Duration::from_secs(2);
@@ -26,8 +26,6 @@ const OWNER: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long others that report to the pane at the same time are waited for.
 const TURN: Duration = Duration::from_secs(1);
-/// Between two attempts.
-const AGAIN: Duration = Duration::from_millis(5);
 
 /// One report of one of these commands.
 pub(super) struct Report {
@@ -124,23 +122,23 @@ impl Report {
         };
         let lease = LeaseFile::of_pane(&settings.config, &pane);
         let socket = lease.control_socket();
-        let over = Instant::now() + PATIENCE;
-        loop {
+        let way = wait_for(PATIENCE, || {
             if let Ok(call) = Call::to(&socket, OWNER) {
-                return Ok(Some(Way::Owner(call)));
+                return Some(Way::Owner(call));
             }
             match lease.try_share() {
-                Ok(Some(shared)) => return Ok(Some(Way::Straight(pane, lease, Some(shared)))),
+                Ok(None) => None,
+                Ok(shared) => Some(Way::Straight(pane.clone(), lease.clone(), shared)),
                 // A folder that cannot be written to keeps nobody from
                 // reporting.
-                Err(_) => return Ok(Some(Way::Straight(pane, lease, None))),
-                Ok(None) if Instant::now() >= over => {
-                    say("deferred: a reporter has the pane and takes no events from others");
-                    return Err(Exit::Refused);
-                }
-                Ok(None) => thread::sleep(AGAIN),
+                Err(_) => Some(Way::Straight(pane.clone(), lease.clone(), None)),
             }
+        });
+        if way.is_none() {
+            say("deferred: a reporter has the pane and takes no events from others");
+            return Err(Exit::Refused);
         }
+        Ok(way)
     }
 
     fn tell_the_owner(&self, call: Call, events: &[(String, EventLine)]) -> Exit {
@@ -275,10 +273,7 @@ fn straight(
 /// shows is then what the last one said. One that hangs is not waited for.
 fn take_turn(lease: &LeaseFile) -> Option<File> {
     let file = open(&lease.path().with_extension("turn")).ok()?;
-    let over = Instant::now() + TURN;
-    while file.try_lock().is_err() && Instant::now() < over {
-        thread::sleep(AGAIN);
-    }
+    wait_for(TURN, || file.try_lock().ok());
     Some(file)
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::agent::Agent;
 use super::table::{Change, Row};
 use crate::commands::demo::view::look;
+use crate::output::json_line;
 
 /// A change as a line of JSON.
 #[derive(Serialize)]
@@ -40,8 +41,7 @@ impl Change {
     pub(crate) fn json(&self, now: Instant) -> String {
         let (change, row) = self.parts();
         let record = Record { change, agent: &row.agent, seen_seconds: row.seen(now).as_secs() };
-        // Texts and numbers alone: this cannot fail.
-        serde_json::to_string(&record).unwrap_or_default()
+        json_line(&record)
     }
 
     /// The line for people; `time` is that since the start.
@@ -74,7 +74,7 @@ impl Change {
 pub(crate) fn server_json(change: &'static str, detail: Option<&str>) -> String {
     let detail = detail.map(strip_controls);
     let record = ServerRecord { change, detail: detail.as_deref() };
-    serde_json::to_string(&record).unwrap_or_default()
+    json_line(&record)
 }
 
 /// How long a state has been seen, in the largest unit that says something;
