@@ -6,6 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use fake_herdr::FakeHerdr;
 use reporter::Prompt;
@@ -30,10 +31,16 @@ fn requests_arrive_one_by_one_with_rising_numbers() {
         }
     });
     seen(&herdr, &pane);
+    let is_held = |request: &str| request.contains("events.subscribe");
+    // It opens beside the reports, when it may.
+    let begun = Instant::now();
+    while !herdr.log().iter().any(|exchange| is_held(&exchange.request)) && begun.elapsed() < AMPLE
+    {
+        std::thread::yield_now();
+    }
     pane.close(BUDGET);
 
     let log = herdr.log();
-    let is_held = |request: &str| request.contains("events.subscribe");
     let held: Vec<_> = log.iter().filter(|exchange| is_held(&exchange.request)).collect();
     assert_eq!(held.len(), 1, "one held stream");
     assert!(held[0].request.contains(r#""subscriptions":[]"#), "{}", held[0].request);
