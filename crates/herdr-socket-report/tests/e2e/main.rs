@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
 
 mod cli;
+mod commands;
 mod control;
 mod demo;
 mod doctor;

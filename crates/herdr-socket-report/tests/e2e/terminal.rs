@@ -68,13 +68,11 @@ impl Terminal {
         while !satisfied(&String::from_utf8_lossy(&self.text)) {
             let left = end.saturating_duration_since(Instant::now());
             let drawn = self.drawn.recv_timeout(left).ok().filter(|_| !left.is_zero());
-            match drawn {
-                Some(drawn) => self.text.extend(drawn),
-                None => {
-                    let text = String::from_utf8_lossy(&self.text);
-                    panic!("it is not drawn, but: {:#?}", pictures(&text).last())
-                }
-            }
+            let Some(drawn) = drawn else {
+                let text = String::from_utf8_lossy(&self.text);
+                panic!("it is not drawn, but: {:#?}", pictures(&text).last())
+            };
+            self.text.extend(drawn);
         }
     }
 
