@@ -205,7 +205,7 @@ fn the_holder_of_the_lease_is_named_and_keeps_the_pane() {
     seen.shows();
     seen.says("lease", true, "takes what hooks say at");
     if cfg!(target_os = "linux") {
-        seen.says("lease", true, &format!("process {}", owner.child.id()));
+        seen.says("lease", true, &format!("process {} (herdr-socket-report)", owner.child.id()));
     }
     seen.says("others", true, "\"bot\" is shown, working");
     seen.says("report", Value::Null, "not tried");

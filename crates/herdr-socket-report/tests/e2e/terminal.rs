@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use tempfile::TempDir;
@@ -74,6 +74,22 @@ impl Terminal {
             };
             self.text.extend(drawn);
         }
+    }
+
+    /// Stops it as Ctrl-Z does; it gives the terminal back first.
+    pub(crate) fn stop(&mut self) {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, Signal::TSTP).unwrap();
+        let (_, status) =
+            waitpid(Some(pid), WaitOptions::UNTRACED).unwrap().expect("it is a child");
+        assert!(status.stopped(), "{status:?}");
+        self.wait(|drawn| drawn.contains("\u{1b}[?1049l"));
+    }
+
+    /// Lets it go on; it takes the terminal again.
+    pub(crate) fn go_on(&mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::CONT).unwrap();
+        self.wait(|drawn| drawn.contains("\u{1b}[?1049h") && drawn.contains("\u{1b}[J"));
     }
 
     /// Ends it with a signal; the exit code, and all that was drawn since the

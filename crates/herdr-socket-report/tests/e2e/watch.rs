@@ -169,6 +169,8 @@ fn in_a_terminal_it_draws_in_place_and_gives_the_cursor_back() {
         };
         pictures(drawn).last().is_some_and(fits)
     });
+    terminal.stop();
+    terminal.go_on();
     let (code, drawn) = terminal.end(Signal::INT);
     assert_eq!(code, Some(0));
     assert!(drawn.contains("\x1b[33m"), "working has its colour");

@@ -1,5 +1,6 @@
 //! Who has the pane's lease, and whether they take what hooks say.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
@@ -108,8 +109,8 @@ fn held(lease: &LeaseFile) -> Tenure {
     let mut finding = "a reporter has the pane".to_owned();
     if let Some(pid) = holder(lease.path()) {
         let _ = write!(finding, ": process {pid}");
-        if let Ok(name) = std::fs::read_to_string(format!("/proc/{pid}/comm")) {
-            let _ = write!(finding, " ({})", name.trim_end());
+        if let Some(name) = name_of(pid) {
+            let _ = write!(finding, " ({name})");
         }
     }
     if let Some(guarded) = lease.guarded() {
@@ -124,6 +125,16 @@ fn held(lease: &LeaseFile) -> Tenure {
         let remedy = "leave the pane to it, or end it; reports of others are put off until then";
         Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(remedy))
     }
+}
+
+/// What a process calls itself. The kernel cuts that after 15 bytes, which the
+/// name of its program may complete.
+fn name_of(pid: u32) -> Option<String> {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?.trim_end().to_owned();
+    let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let program = program.as_deref().and_then(Path::file_name).map(OsStr::to_string_lossy);
+    let whole = program.filter(|program| !name.is_empty() && program.starts_with(&name));
+    Some(whole.map_or(name, Into::into))
 }
 
 /// The process that holds the lock, as the kernel lists it. Elsewhere than on
