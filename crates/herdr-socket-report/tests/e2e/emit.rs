@@ -280,4 +280,8 @@ fn a_named_socket_that_is_dead_is_no_reason_to_fail() {
     let output = command.env("HERDR_REPORT_SOCKET", "/no/such/socket").output().unwrap();
     assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
     assert_eq!(pane.now().title.as_deref(), Some("T"));
+    // Also where it is the only way.
+    let mut command = pane.outside(&["title", "U", "--strict"]);
+    let output = command.env("HERDR_REPORT_SOCKET", "/no/such/socket").output().unwrap();
+    assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
 }

@@ -115,8 +115,11 @@ fn its_environment_names_the_control_socket_and_scrub_hides_the_rest() {
 fn a_scrubbed_command_still_reaches_its_guard() {
     let pane = Pane::new();
     let binary = env!("CARGO_BIN_EXE_herdr-socket-report");
-    let script = format!("{binary} state working --strict; {binary} title Busy --strict; cat");
+    let script = format!("read go; {binary} state working --strict; {binary} title Busy; cat");
     let mut started = pane.start(&["exec", "--scrub", "--agent", "box", "sh", "-c", &script]);
+    // The command runs also before its guard is there.
+    pane.client();
+    started.line("go");
     let seen = pane.wait(|seen| seen.title.is_some());
     assert_eq!((seen.agent.as_deref(), seen.agent_status.as_str()), (Some("box"), "working"));
     started.finish();

@@ -22,6 +22,9 @@ use crate::wait::wait_for;
 
 /// How long a pane's reporter may take to answer.
 const OWNER: Duration = Duration::from_secs(2);
+/// How long a guard that is starting is waited for where nothing but its socket
+/// is known.
+const START: Duration = Duration::from_millis(500);
 /// How long a reporter that is starting or ending is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long others that report to the pane at the same time are waited for.
@@ -103,10 +106,14 @@ impl Report {
         }
         // A scrubbed environment still has this one.
         let named = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from);
-        if let Some(path) = named.filter(|_| !self.common.pane.any())
-            && let Ok(call) = Call::to(&path, OWNER)
-        {
-            return Ok(Some(Way::Owner(call)));
+        if let Some(path) = named.filter(|_| !self.common.pane.any()) {
+            // There it is the only way, and a guard may only be starting: the
+            // command does not wait for one that is late.
+            let scrubbed = matches!(place, Ok(Place::Outside(_)));
+            let limit = if scrubbed { START } else { Duration::ZERO };
+            if let Some(call) = wait_for(limit, || Call::to(&path, OWNER).ok()) {
+                return Ok(Some(Way::Owner(call)));
+            }
         }
         let pane = match place {
             Ok(Place::Pane(pane)) => pane,
