@@ -88,6 +88,6 @@ mod documents {
     #[doc = include_str!("../README.md")]
     struct Readme;
 
-    #[doc = include_str!("../../../docs/embedding.md")]
+    #[doc = include_str!("../tests/embedding.md")]
     struct Embedding;
 }

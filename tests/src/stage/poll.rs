@@ -8,7 +8,7 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Between two looks. A pane can only be asked for: nothing on a real server
 /// tells of tokens, of a guard that hides, or of a time to live that is over.
-const LOOK: Duration = Duration::from_millis(15);
+const LOOK: Duration = Duration::from_millis(30);
 
 /// Looks again and again until there is something, `patience` at most.
 pub fn until<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {

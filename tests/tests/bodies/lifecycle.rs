@@ -40,7 +40,7 @@ fn b10_a_release_leaves_the_row_of_another_alone(stage: &Stage) {
 }
 
 fn b15_a_library_host_that_ends_at_once_leaves_nothing(stage: &Stage) {
-    for round in 0..50 {
+    for _ in 0..50 {
         let host = stage.reporter();
         host.session("one").title("print hi");
         drop(host.turn());
@@ -48,19 +48,19 @@ fn b15_a_library_host_that_ends_at_once_leaves_nothing(stage: &Stage) {
         drop(host);
         // Its own budget is half a second.
         assert!(start.elapsed() < Duration::from_secs(5));
-        let pane = stage.seen();
-        assert_eq!((pane.agent, pane.title), (None, None), "round {round}");
+        // A busy server may take the release a moment after it was written.
+        stage.wait_for_nothing();
     }
 }
 
 fn b15_a_sidecar_that_ends_at_once_leaves_nothing(stage: &Stage) {
-    for round in 0..10 {
+    for _ in 0..10 {
         let mut host = stage.sidecar(&[]);
         host.tell(r#"{"event":"session_started","session_id":"one","title":"print hi"}"#);
         host.tell(r#"{"event":"agent_started"}"#);
         assert_eq!(host.finish(), Some(0));
-        let pane = stage.seen();
-        assert_eq!((pane.agent, pane.title), (None, None), "round {round}");
+        // A busy server may take the release a moment after it was written.
+        stage.wait_for_nothing();
     }
 }
 
