@@ -53,6 +53,8 @@ pub(crate) enum Problem {
     NotApplied(Reason),
     /// This process is not in the pane.
     Foreign,
+    /// Nobody can tell, and the settings want it proven.
+    Unproven,
 }
 
 impl Direct {
@@ -87,7 +89,7 @@ impl Problem {
             Self::Transport(error) if error.kind() == ErrorKind::Rejected => Exit::Refused,
             Self::Transport(_) => Exit::Unreachable,
             Self::NotApplied(_) => Exit::NotApplied,
-            Self::Foreign => Exit::Refused,
+            Self::Foreign | Self::Unproven => Exit::Refused,
         }
     }
 }
@@ -100,6 +102,10 @@ impl fmt::Display for Problem {
             Self::Foreign => f.write_str(
                 "this process does not run in the pane that HERDR_PANE_ID names; nothing is \
                  reported (--any-pane reports all the same)",
+            ),
+            Self::Unproven => f.write_str(
+                "whether this process runs in the pane cannot be told from here, and \
+                 unverified_pane is deny; nothing is reported (--any-pane reports all the same)",
             ),
         }
     }

@@ -26,7 +26,7 @@ impl Direct {
             return Ok(());
         }
         let unprovable = match config.unverified_pane {
-            UnverifiedPane::Deny => Err(Problem::Foreign),
+            UnverifiedPane::Deny => Err(Problem::Unproven),
             _ => Ok(()),
         };
         let call = ProcessInfoGet::new(self.pane.clone());

@@ -188,7 +188,7 @@ impl Bystander {
             if !ours && wanted != Shown::default() {
                 match direct.check_place(&self.0.config, pid).await {
                     Ok(()) => ours = true,
-                    Err(Problem::Foreign) => continue,
+                    Err(Problem::Foreign | Problem::Unproven) => continue,
                     Err(_) => {
                         failed = true;
                         continue;

@@ -142,6 +142,7 @@ fn a_process_elsewhere_cannot_be_proven_through_it() {
     let deny = ["--unverified-pane", "deny"];
     let denied = forwarder.run(&pane, &[&title[..], &deny].concat());
     assert_eq!(denied.status.code(), Some(4), "{}", complaints(&denied));
+    assert!(complaints(&denied).contains("cannot be told from here"), "{}", complaints(&denied));
     let run = forwarder.command(&pane, &[&["run"][..], &deny].concat());
     let mut host = Started::of(run);
     host.line(r#"{"event": "agent_started"}"#);

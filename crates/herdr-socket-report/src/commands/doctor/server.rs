@@ -121,10 +121,7 @@ async fn judge(client: &Client, pane: &PaneId) -> Result<(Identity, String), Err
             );
             Ok((Identity::Foreign, finding))
         }
-        _ if unseen => cannot(
-            "the server's process cannot be seen from here, as in a container or over a forwarded \
-             socket",
-        ),
+        _ if unseen => cannot("the server's process cannot be seen from here, as in a container"),
         (_, None) => cannot("the server does not name the pane's shell"),
         (_, Some(pid)) => {
             cannot(&format!("the pane's shell, process {pid}, cannot be seen from here"))
@@ -142,9 +139,11 @@ fn unreachable(name: &'static str, error: &Error) -> Obstacle {
             Exit::Unreachable,
             "this is herdr-core, which speaks JSON-RPC: set HERDR_SOCKET_PATH to the pane socket",
         ),
-        ErrorKind::Refused => {
-            (Exit::Unreachable, "the server was killed: start it again, and open another pane")
-        }
+        ErrorKind::Refused => (
+            Exit::Unreachable,
+            "nobody listens there any more: start the killed server again and open another \
+                 pane, or whatever forwards the socket, such as ssh",
+        ),
         ErrorKind::Timeout(_) | ErrorKind::Busy => {
             (Exit::Unreachable, "the server hangs or is stopped: see whether its windows react")
         }
