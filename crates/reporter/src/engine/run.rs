@@ -232,7 +232,14 @@ impl<'a> Engine<'a> {
     }
 
     async fn try_lease(&mut self) {
-        let lease = self.tenure.try_take(self.shared).await;
+        if let Some(legacy) = self.tenure.inherit() {
+            self.machine.inherit(legacy);
+        }
+        let lease = if self.tenure.is_held() {
+            Lease::Held
+        } else {
+            self.tenure.try_take(self.shared).await
+        };
         #[cfg(unix)]
         if lease != Lease::Held {
             self.forward().await;

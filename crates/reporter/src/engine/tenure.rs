@@ -50,10 +50,19 @@ impl Tenure {
     /// Waits for the predecessor of this process to stop, and takes its lease
     /// and what it leaves.
     pub(super) async fn succeed(&mut self) -> Option<Legacy> {
-        let predecessor = self.predecessor.take()?;
+        let predecessor = self.predecessor.as_ref()?;
         let _ = timeout(HANDOVER, predecessor.ended()).await;
-        self.file = predecessor.take_lease();
-        self.settled = self.file.is_some();
+        self.inherit()
+    }
+
+    /// Takes what the predecessor has left, if it has stopped. One that a disk
+    /// holds up stops later than it was waited for; until then it has the lease.
+    pub(super) fn inherit(&mut self) -> Option<Legacy> {
+        let predecessor = self.predecessor.take_if(|before| !before.is_active())?;
+        if let Some(lease) = predecessor.take_lease() {
+            self.file = Some(lease);
+            self.settled = true;
+        }
         predecessor.take_legacy()
     }
 
@@ -129,6 +138,32 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
+    use crate::config::Config;
+    use crate::machine::Ended;
+
+    #[test]
+    fn a_predecessor_that_stops_late_still_leaves_its_lease() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.runtime_folder = Some(folder.path().join("leases"));
+        let pane = herdr_proto::PaneId::parse("w1:p1").unwrap();
+        let pane = socket_transport::Endpoint::new(folder.path().join("s"), pane);
+        let lease = LeaseFile::of_pane(&config, &pane);
+        let held = lease.try_take().unwrap();
+        let predecessor = Shared::new(config.clone(), true);
+        predecessor.retire();
+
+        let mut tenure = Tenure::new(lease, Some(predecessor.clone()));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            assert_eq!(tenure.succeed().await, None);
+            assert_eq!(tenure.try_take(&Shared::new(config, true)).await, Lease::Sought);
+            predecessor.leave(Legacy::default(), held);
+            predecessor.end(Ended::NothingToRelease);
+            assert_eq!(tenure.inherit(), Some(Legacy::default()));
+        });
+        assert!(tenure.is_held());
+    }
 
     #[test]
     fn a_disk_that_hangs_holds_nothing_up() {

@@ -68,7 +68,7 @@ impl PaneMachine {
     pub fn inherit(&mut self, legacy: Legacy) {
         self.seq.jump_over(legacy.last_seq);
         self.claimed |= legacy.claimed;
-        self.inherited = legacy.claimed;
+        self.inherited = legacy.claimed && self.wanted.is_none();
         if legacy.claimed {
             self.confirmed.presentation = Known::Unsure;
             self.confirmed.tokens.extend(legacy.tokens.into_iter().map(|key| (key, None)));

@@ -26,6 +26,8 @@ const SEARCH_MAX: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Whereabouts {
     verdict: Option<Identity>,
+    /// A pane was proven to be the agent's, of this server or an earlier one.
+    was_proven: bool,
     /// The processes have been told and the shell has not judged them yet.
     awaits_verdict: bool,
     search: Option<Search>,
@@ -53,7 +55,7 @@ pub(super) enum Gate {
 impl Whereabouts {
     /// Another server may have given the pane's id to somebody else.
     pub(super) fn ask_again(&mut self) {
-        *self = Self::default();
+        *self = Self { was_proven: self.was_proven, ..Self::default() };
     }
 
     pub(super) fn await_verdict(&mut self) {
@@ -85,12 +87,15 @@ impl PaneMachine {
             Some(Identity::Unprovable) if self.claim.unverified_pane == UnverifiedPane::Allow => {
                 Gate::Open
             }
-            Some(_) => Gate::Closed,
+            Some(verdict) => {
+                self.tell_not_ours(verdict);
+                Gate::Closed
+            }
         }
     }
 
     /// The shell has judged the processes that were asked for last.
-    pub(super) fn identified(&mut self, identity: Identity) {
+    pub(super) fn identified(&mut self, now: Duration, identity: Identity) {
         if !std::mem::take(&mut self.whereabouts.awaits_verdict) {
             return;
         }
@@ -102,38 +107,47 @@ impl PaneMachine {
             return;
         }
         self.whereabouts.verdict = Some(identity);
+        self.whereabouts.was_proven |= identity == Identity::Proven;
         let denied = self.claim.unverified_pane == UnverifiedPane::Deny;
-        let detail = match identity {
-            Identity::Foreign => {
-                "this process does not run in the pane that HERDR_PANE_ID names; nothing is \
-                 reported (any_pane reports all the same)"
-            }
-            Identity::Unprovable if denied => {
-                "whether this process runs in the pane cannot be told from here, and \
-                 unverified_pane is deny; nothing is reported"
-            }
-            _ => return,
+        let ours = identity == Identity::Proven || (identity == Identity::Unprovable && !denied);
+        if !ours {
+            // Whatever an earlier server had of us went with it.
+            self.claimed = false;
+            self.confirmed = Confirmed::default();
+        }
+        if identity == Identity::Foreign && self.whereabouts.was_proven {
+            // The agent has not moved, so its pane's id has gone to another.
+            self.seek_pane(now);
+        }
+    }
+
+    fn tell_not_ours(&mut self, verdict: Identity) {
+        let detail = if verdict == Identity::Foreign {
+            "this process does not run in the pane that HERDR_PANE_ID names; nothing is \
+             reported (any_pane reports all the same)"
+        } else {
+            "whether this process runs in the pane cannot be told from here, and \
+             unverified_pane is deny; nothing is reported"
         };
         self.raise(DiagnosticKind::ForeignPane, detail);
-        // Whatever an earlier server had of us went with it.
-        self.claimed = false;
-        self.confirmed = Confirmed::default();
     }
 
     /// The server does not say whose pane it is, which proves nothing.
-    pub(super) fn unknown_whereabouts(&mut self) {
+    pub(super) fn unknown_whereabouts(&mut self, now: Duration) {
         self.whereabouts.awaits_verdict = true;
-        self.identified(Identity::Unprovable);
+        self.identified(now, Identity::Unprovable);
     }
 
-    /// The pane's id leads nowhere: it may have moved before a handoff.
-    pub(super) fn pane_is_gone(&mut self, now: Duration) {
+    /// The pane's id leads nowhere, or to another pane: ours may have moved
+    /// before a handoff. Whether it is sought now.
+    pub(super) fn seek_pane(&mut self, now: Duration) -> bool {
         let rested =
             self.whereabouts.searched_at.is_none_or(|then| now.saturating_sub(then) > SEARCH_AGAIN);
         if self.whereabouts.search.is_none() && rested {
             self.whereabouts.searched_at = Some(now);
             self.whereabouts.search = Some(Search::List);
         }
+        self.whereabouts.search.is_some()
     }
 
     /// A request of the search was refused.
@@ -157,6 +171,7 @@ impl PaneMachine {
         self.retry = None;
         self.whereabouts.search = None;
         self.whereabouts.verdict = Some(Identity::Proven);
+        self.whereabouts.was_proven = true;
         self.backoff.succeed();
         self.rearm(&[DiagnosticKind::ProtocolRejected]);
     }

@@ -174,7 +174,7 @@ impl PaneMachine {
             Input::Answered(Err(failure)) => self.failed(now.elapsed, failure),
             Input::ServerChanged => self.server_changed(),
             Input::Lease(lease) => self.lease = lease,
-            Input::Identity(identity) => self.identified(identity),
+            Input::Identity(identity) => self.identified(now.elapsed, identity),
             Input::Timer => {}
             Input::Flush => self.pace.idle_since = None,
             Input::Close { budget } => self.begin_ending(now.elapsed, budget),
@@ -232,9 +232,21 @@ impl PaneMachine {
         self.wanted = wanted;
     }
 
+    /// Another server may be there: what the last one was told to be at fault
+    /// for is worth telling again.
+    fn server_changed(&mut self) {
+        self.start_over();
+        self.rearm(&[
+            DiagnosticKind::NotPaneApi,
+            DiagnosticKind::ProtocolRejected,
+            DiagnosticKind::Ignored,
+            DiagnosticKind::ForeignPane,
+        ]);
+    }
+
     /// Whatever the server had of ours may be gone, and whatever it refused it
     /// may take now.
-    fn server_changed(&mut self) {
+    fn start_over(&mut self) {
         if let Some(flight) = &mut self.flight {
             // The old server may be the one that answers it.
             flight.void = true;
@@ -247,12 +259,6 @@ impl PaneMachine {
         self.no_resume = false;
         self.whereabouts.ask_again();
         self.watcher.new_claim();
-        self.rearm(&[
-            DiagnosticKind::NotPaneApi,
-            DiagnosticKind::ProtocolRejected,
-            DiagnosticKind::Ignored,
-            DiagnosticKind::ForeignPane,
-        ]);
     }
 
     /// Tells a kind of diagnostic once, until it is re-armed.

@@ -142,17 +142,22 @@ impl PaneMachine {
                 self.backoff.wait(now, LONGEST);
             }
             _ => {
-                // A handoff takes a moment, and is no news for the host; a
-                // server that never answered is.
-                let since = *self.contact.lost_since.get_or_insert(now);
-                if !self.contact.met || now.saturating_sub(since) >= GAP {
+                if self.is_missed(now) {
                     self.raise(DiagnosticKind::ConnectFailed, detail);
                 }
-                // A server that went away has lost what it knew of us.
-                self.server_changed();
+                // A server that went away has lost what it knew of us. Whether
+                // it is another one that comes back is not known.
+                self.start_over();
                 self.backoff.fail(now, false);
             }
         }
+    }
+
+    /// The server is away, and it is time to say so: a handoff takes a moment,
+    /// and is no news for the host; a server that never answered is.
+    fn is_missed(&mut self, now: Duration) -> bool {
+        let since = *self.contact.lost_since.get_or_insert(now);
+        !self.contact.met || now.saturating_sub(since) >= GAP
     }
 
     fn rejected(&mut self, now: Duration, flight: Flight, code: &ErrorCode, detail: String) {
@@ -172,11 +177,17 @@ impl PaneMachine {
             self.released();
         } else if *code == ErrorCode::PANE_NOT_FOUND || passing.contains(code) {
             self.keep_for_retry(now, flight);
-            self.raise(DiagnosticKind::ProtocolRejected, detail);
-            if *code == ErrorCode::PANE_NOT_FOUND {
+            let news = if *code == ErrorCode::PANE_NOT_FOUND {
                 self.confirmed.forget();
                 self.watcher.new_claim();
-                self.pane_is_gone(now);
+                // If it is not found elsewhere, that is told by the next attempt.
+                !self.seek_pane(now)
+            } else {
+                // So says a server that is about to stop.
+                *code != ErrorCode::SERVER_UNAVAILABLE || self.is_missed(now)
+            };
+            if news {
+                self.raise(DiagnosticKind::ProtocolRejected, detail);
             }
             self.backoff.fail(now, false);
         } else {
@@ -190,7 +201,7 @@ impl PaneMachine {
         if self.whereabouts.is_searching() {
             self.not_among(&flight.carries);
         } else if flight.carries == Carries::Processes {
-            self.unknown_whereabouts();
+            self.unknown_whereabouts(now);
         } else {
             self.rest(now, flight, why, detail);
         }

@@ -179,13 +179,13 @@ impl PaneMachine {
     }
 
     /// Of the tokens that may be ours, those that show another value or none
-    /// are not ours to clear.
+    /// are not ours to clear. One that is on its way may show in a moment.
     fn keep_only_own_tokens(&mut self, pane: &PaneInfo) {
         self.confirmed.tokens.retain(|key, text| {
             let shown = pane.tokens.get(key.as_str());
             match (shown, text) {
-                (None, _) => false,
-                (Some(_), None) => true,
+                (_, None) => true,
+                (None, Some(_)) => false,
                 (Some(shown), Some(text)) => shown == text.as_str(),
             }
         });

@@ -8,7 +8,9 @@ use std::time::Duration;
 use fake_herdr::FakeHerdr;
 use reporter::{Config, DiagnosticKind, Ended, Reporter};
 
-use crate::support::{AMPLE, BUDGET, Host, builder, config, flushed, leases, runtime};
+use crate::support::{
+    AMPLE, BUDGET, Host, builder, config, flushed, leases, requests, runtime,
+};
 
 /// How soon after its owner's death somebody else has the pane, and some time
 /// for a busy machine.
@@ -93,6 +95,45 @@ fn b19_a_child_that_deferred_gets_the_pane_of_a_killed_parent_with_its_next_chan
             .wait_until(Duration::from_millis(200), |pane| pane.agent.as_deref() == Some("child"));
     }
     drop(child);
+}
+
+/// The source of each request that writes, in order, and whether it gives the
+/// pane back.
+fn writes(herdr: &FakeHerdr) -> Vec<(String, bool)> {
+    let written = requests(herdr).into_iter().filter_map(|request| {
+        let source = request["params"]["source"].as_str()?.to_owned();
+        Some((source, request["method"] == "pane.release_agent"))
+    });
+    written.collect()
+}
+
+#[test]
+fn b19_processes_that_start_and_stop_together_never_share_the_pane() {
+    let (herdr, runtime) = (FakeHerdr::start().unwrap(), runtime());
+    for round in 0..6 {
+        let start = |label| Host::start(&mut Host::command(label, &herdr, runtime.path()));
+        let mut hosts = [start("one"), start("two"), start("three")];
+        for host in &mut hosts {
+            host.title("shown");
+        }
+        herdr.wait_until(AMPLE, |pane| pane.title.is_some()).unwrap();
+        if round % 2 == 0 {
+            hosts.reverse();
+        }
+        for host in hosts {
+            host.end();
+        }
+        herdr.wait_until(AMPLE, |pane| pane.agent.is_none() && pane.title.is_none()).unwrap();
+    }
+    // From its first word to its release the pane is one process's own.
+    let mut holder = None;
+    for (source, releases) in writes(&herdr) {
+        assert_eq!(*holder.get_or_insert(source.clone()), source);
+        if releases {
+            holder = None;
+        }
+    }
+    assert_eq!(holder, None);
 }
 
 /// Reporting goes on without a lease, and one diagnostic says that it does.

@@ -193,6 +193,6 @@ fn a_host() {
     for title in std::io::stdin().lines().map_while(Result::ok) {
         pane.title(title);
     }
-    pane.close(BUDGET);
+    pane.close(AMPLE);
     told.join().unwrap();
 }

@@ -5,6 +5,7 @@
 
 mod endings;
 mod faults;
+mod odd;
 mod properties;
 mod rules;
 mod whereabouts;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use reporter::machine::{Input, PaneCall};
-use reporter::{AgentEvent, Config, Ended, Prompt};
+use reporter::{AgentEvent, Config, Ended, Outcome, Part, Prompt};
 use serde_json::json;
 
 use crate::world::events::{session, settled, started, title, token};
@@ -186,12 +186,28 @@ proptest! {
         let counters = world.counters();
         prop_assert_eq!(counters.pending, 0);
         prop_assert!(counters.add_up());
+        let told = |outcome| {
+            let receipts = world.receipts.iter().filter(|receipt| receipt.outcome == outcome);
+            // Of a session and of the release nobody made an offer.
+            let parts = [Part::State, Part::Presentation, Part::Tokens];
+            receipts.filter(|receipt| parts.contains(&receipt.of)).count() as u64
+        };
+        prop_assert_eq!(told(Outcome::Superseded), counters.superseded);
+        prop_assert_eq!(told(Outcome::Applied), counters.applied);
+        prop_assert_eq!(told(Outcome::Ignored), counters.ignored);
+        prop_assert_eq!(told(Outcome::Hidden), counters.hidden);
+        prop_assert_eq!(told(Outcome::Unverified), counters.unverified);
+        prop_assert_eq!(told(Outcome::Failed), counters.dropped);
 
         if matches!(ended, Ended::Released | Ended::ReleasedUncleared) {
             prop_assert_eq!(world.methods().last().copied(), Some("pane.release_agent"));
             // What was frozen or abandoned is older than the release.
             world.thaw();
             prop_assert!(world.pane().agent.as_deref() != Some(AGENT));
+        }
+        if ended == Ended::NothingToRelease {
+            world.thaw();
+            prop_assert!(world.pane().agent.as_deref() != Some(AGENT), "{:?}", world.pane());
         }
         if ended == Ended::Released {
             let pane = world.pane();

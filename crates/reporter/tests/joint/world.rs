@@ -41,7 +41,18 @@ pub(crate) enum Fate {
     Unreachable,
     /// The connection breaks before anything is taken.
     Broken,
+    /// Taken and answered just before it would be given up.
+    Late,
+    /// Taken and answered before what was frozen earlier.
+    Overtakes,
+    /// Answered with `ok`, and not taken; reads are answered truly.
+    Pretended,
+    /// Not taken, and refused with this code.
+    Refused(&'static str),
 }
+
+/// As late as an answer may be (a request is given up after 1.5 s).
+const LATE: Duration = Duration::from_millis(1400);
 
 pub(crate) struct World {
     pub(crate) model: Model,
@@ -142,12 +153,25 @@ impl World {
         let input = match fate {
             Fate::Served => {
                 let answer = self.serve(&call, &line);
-                let verdict = self.verdict(&answer);
-                self.step(Input::Answered(answer));
-                if let Some(verdict) = verdict {
-                    self.step(Input::Identity(verdict));
-                }
-                return;
+                return self.answer(answer);
+            }
+            Fate::Late => {
+                self.elapsed += LATE;
+                let answer = self.serve(&call, &line);
+                return self.answer(answer);
+            }
+            Fate::Overtakes => {
+                let answer = self.ask(&call, &line);
+                return self.answer(answer);
+            }
+            Fate::Pretended if is_read(&call) => {
+                let answer = self.ask(&call, &line);
+                return self.answer(answer);
+            }
+            Fate::Pretended => Input::Answered(Ok(Answer::Ack)),
+            Fate::Refused(code) => {
+                let error = json!({"id": "t", "error": {"code": code, "message": "m"}});
+                return self.answer(call.decode(error.to_string().as_bytes()));
             }
             Fate::Unanswered => {
                 let _ = self.serve(&call, &line);
@@ -186,10 +210,19 @@ impl World {
 
     /// Time passes on a healthy server.
     pub(crate) fn serve_for(&mut self, time: Duration) {
+        self.meet_for(time, |_| Fate::Served);
+    }
+
+    /// Time passes, and each request meets the fate that it is given.
+    pub(crate) fn meet_for(&mut self, time: Duration, mut fate: impl FnMut(&PaneCall) -> Fate) {
         let until = self.elapsed + time;
         while self.ended.is_none() {
-            if self.in_flight.is_some() {
-                self.resolve(Fate::Served);
+            if let Some(request) = &self.in_flight {
+                let fate = fate(&request.call);
+                self.resolve(fate);
+                if self.elapsed > until {
+                    break;
+                }
             } else if let Some(wake) = self.wake.filter(|wake| *wake <= until) {
                 self.elapsed = self.elapsed.max(wake);
                 self.wake = None;
@@ -250,8 +283,22 @@ impl World {
         })
     }
 
+    /// An answer arrives, and what the shell finds out by it.
+    pub(crate) fn answer(&mut self, answer: Result<Answer, Failure>) {
+        self.in_flight = None;
+        let verdict = self.verdict(&answer);
+        self.step(Input::Answered(answer));
+        if let Some(verdict) = verdict {
+            self.step(Input::Identity(verdict));
+        }
+    }
+
     fn serve(&mut self, call: &PaneCall, line: &[u8]) -> Result<Answer, Failure> {
         self.thaw();
+        self.ask(call, line)
+    }
+
+    fn ask(&mut self, call: &PaneCall, line: &[u8]) -> Result<Answer, Failure> {
         match self.model.request(self.elapsed, line) {
             Served::Reply(reply) => call.decode(reply.as_bytes()),
             other => panic!("a request of ours was answered with {other:?}"),
@@ -288,6 +335,10 @@ impl World {
         let micros = EPOCH + u64::try_from(self.elapsed.as_micros()).unwrap();
         Now::new(self.elapsed, micros.saturating_add_signed(self.clock_off))
     }
+}
+
+fn is_read(call: &PaneCall) -> bool {
+    !matches!(call, PaneCall::Report(_) | PaneCall::Metadata(_) | PaneCall::Release(_))
 }
 
 pub(crate) mod events {

@@ -9,6 +9,7 @@ mod executors;
 mod feeds;
 mod flushes;
 mod guarded;
+mod racing;
 mod recovery;
 mod serial;
 mod support;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use fake_herdr::{FakeHerdr, Observation};
-use reporter::{DiagnosticKind, Flushed, Handle, OpenPrompt, Prompt, Reporter, Turn};
+use fake_herdr::{FakeHerdr, Fault, Observation};
+use reporter::{DiagnosticKind, Ended, Flushed, Handle, OpenPrompt, Prompt, Reporter, Turn};
 
-use crate::support::{AMPLE, requests, seen, start, states};
+use crate::support::{AMPLE, assert_clean, requests, seen, start, states};
 
 /// After a handoff everything is back within this time (failure B75).
 const BACK_WITHIN: Duration = Duration::from_secs(3);
@@ -118,4 +118,28 @@ fn another_server_at_the_path_is_noticed_though_the_old_one_lives() {
     let other = FakeHerdr::builder().socket_path(&beside).start().unwrap();
     std::fs::rename(&beside, herdr.socket_path()).unwrap();
     other.wait_until(AMPLE, is_all_there).unwrap();
+}
+
+#[test]
+fn a_server_that_thaws_shows_the_newest_and_nothing_of_what_was_held_back() {
+    let herdr = FakeHerdr::start().unwrap();
+    let pane = start(&herdr);
+    let diagnostics = pane.diagnostics();
+    decorate(&pane);
+    let turn = pane.turn();
+    seen(&herdr, &pane);
+    herdr.fault(Fault::Frozen);
+    let old = turn.prompt(Prompt::approval("old"));
+    pane.title("old");
+    let told = diagnostics.recv_timeout(AMPLE).expect("it says so");
+    assert_eq!(told.kind, DiagnosticKind::Timeout);
+    drop(old);
+    pane.title("T");
+    let _ask = turn.prompt(Prompt::approval("Deploy?"));
+    herdr.clear_faults();
+    assert!(is_all_there(&seen(&herdr, &pane)));
+    assert_eq!(diagnostics.try_recv(), None, "told once");
+    drop(turn);
+    assert_eq!(pane.close(AMPLE), Ended::Released);
+    assert_clean(&herdr);
 }
