@@ -14,6 +14,7 @@ e2e::bodies! {
         b15_a_library_host_that_ends_at_once_leaves_nothing,
         b15_a_sidecar_that_ends_at_once_leaves_nothing,
         b17_a_reload_neither_releases_nor_flickers,
+        b17_reporters_that_start_and_stop_together_leave_nothing,
         b18_a_reload_in_mid_turn_stays_working,
         b23_a_block_ends_however_its_guard_goes,
         b25_short_pauses_are_not_idle,
@@ -92,6 +93,27 @@ fn b17_a_reload_neither_releases_nor_flickers(stage: &Stage) {
     }
     assert_eq!(second.close(PATIENCE), Ended::Released);
     stage.wait_for_nothing();
+}
+
+fn b17_reporters_that_start_and_stop_together_leave_nothing(stage: &Stage) {
+    for _ in 0..5 {
+        std::thread::scope(|scope| {
+            for number in 0..4 {
+                scope.spawn(move || {
+                    let host = stage.builder(AGENT, |_| {}).start();
+                    let turn = host.turn();
+                    host.title(format!("host {number}"));
+                    host.flush(Duration::from_millis(number));
+                    drop(turn);
+                    host.close(PATIENCE);
+                });
+            }
+        });
+        stage.wait_for_nothing();
+    }
+    let host = stage.reporter();
+    let _turn = host.turn();
+    stage.wait_for("working");
 }
 
 fn b18_a_reload_in_mid_turn_stays_working(stage: &Stage) {

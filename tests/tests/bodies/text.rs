@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use e2e::stage::{PATIENCE, Stage, shows, told, until};
 use herdr_proto::StateKey;
-use reporter::{AgentEvent, Prompt};
+use reporter::{AgentEvent, Privacy, Prompt};
 
 e2e::bodies! {
     shared:
@@ -14,6 +14,7 @@ e2e::bodies! {
         b46_escapes_and_line_breaks_become_spaces,
         b49_invisible_characters_go_and_emoji_stay,
         b50_the_reason_of_a_block_is_visible_and_goes_with_it,
+        b54_each_privacy_level_shows_its_reason_and_takes_it_back,
         b52_forty_tokens_are_what_fits,
         b52_a_hundred_restarts_use_up_nothing,
         b55_what_a_killed_host_showed_goes_by_itself;
@@ -127,6 +128,33 @@ fn b50_the_reason_of_a_block_is_visible_and_goes_with_it(stage: &Stage) {
     stage.wait(reason("Approve rm -rf?"));
     drop(ask);
     stage.wait(|pane| shows(pane, "working") && !pane.state_labels.contains_key("blocked"));
+}
+
+fn b54_each_privacy_level_shows_its_reason_and_takes_it_back(stage: &Stage) {
+    let asked = [Prompt::approval("cargo test"), Prompt::question("Which key?")];
+    for (privacy, shown) in [
+        (Privacy::Text, ["cargo test", "Which key?"]),
+        (Privacy::Tool, ["cargo test", "Waiting for an answer"]),
+        (Privacy::Fixed, ["Waiting for approval", "Waiting for an answer"]),
+    ] {
+        let host = stage.reporter_with(|config| config.privacy = privacy);
+        host.title("Which key?");
+        let turn = host.turn();
+        for (prompt, shown) in asked.iter().zip(shown) {
+            let ask = turn.prompt(prompt.clone());
+            let pane = stage.flushed(&host);
+            assert!(shows(&pane, "blocked"), "{privacy:?}: {pane:?}");
+            assert_eq!(pane.state_labels["blocked"], shown, "{privacy:?}");
+            assert_eq!(pane.title.is_none(), privacy == Privacy::Fixed, "{pane:?}");
+            drop(ask);
+            let pane = stage.flushed(&host);
+            assert!(shows(&pane, "working"), "{privacy:?}: {pane:?}");
+            assert_eq!(pane.state_labels, BTreeMap::new(), "{privacy:?}");
+        }
+        drop(turn);
+        host.close(PATIENCE);
+        stage.wait_for_nothing();
+    }
 }
 
 fn b52_forty_tokens_are_what_fits(stage: &Stage) {

@@ -144,8 +144,8 @@ mod tests {
     #[test]
     fn a_predecessor_that_stops_late_still_leaves_its_lease() {
         let folder = tempfile::tempdir().unwrap();
-        let mut config = Config::default();
-        config.runtime_folder = Some(folder.path().join("leases"));
+        let leases = Some(folder.path().join("leases"));
+        let config = Config { runtime_folder: leases, ..Config::default() };
         let pane = herdr_proto::PaneId::parse("w1:p1").unwrap();
         let pane = socket_transport::Endpoint::new(folder.path().join("s"), pane);
         let lease = LeaseFile::of_pane(&config, &pane);

@@ -135,11 +135,14 @@ impl PaneMachine {
         }
     }
 
-    /// The release itself failed; try again if only the server was away.
+    /// The release itself failed; try again if only the server was away. One
+    /// that went while it was asked may or may not have taken it; a release
+    /// twice is one release.
     pub(super) fn release_failed(&mut self, now: Duration, kind: &FailureKind) {
         let Some(ending) = &mut self.ending else { return };
         let again = now + RELEASE_RETRY;
-        if *kind == FailureKind::Unreachable && ending.was_up && again < ending.deadline {
+        let away = matches!(kind, FailureKind::Unreachable | FailureKind::Broken);
+        if away && ending.was_up && again < ending.deadline {
             ending.retry_at = Some(again);
         } else {
             let how = if is_gone(kind) { Ended::NothingToRelease } else { Ended::NotReleased };

@@ -8,9 +8,7 @@ use std::time::Duration;
 use fake_herdr::FakeHerdr;
 use reporter::{Config, DiagnosticKind, Ended, Reporter};
 
-use crate::support::{
-    AMPLE, BUDGET, Host, builder, config, flushed, leases, requests, runtime,
-};
+use crate::support::{AMPLE, BUDGET, Host, builder, config, flushed, leases, requests, runtime};
 
 /// How soon after its owner's death somebody else has the pane, and some time
 /// for a busy machine.

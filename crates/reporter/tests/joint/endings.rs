@@ -118,6 +118,27 @@ fn a_server_that_is_just_being_replaced_still_gets_the_release() {
 }
 
 #[test]
+fn a_server_that_goes_while_it_is_asked_to_release_is_asked_again() {
+    let mut world = decorated();
+    world.step(Input::Close { budget: Duration::from_millis(500) });
+    while world.methods().last() != Some(&"pane.release_agent") {
+        world.resolve(Fate::Served);
+    }
+    world.resolve(Fate::Broken);
+    assert_eq!(world.pane().agent.as_deref(), Some(crate::world::AGENT));
+    world.serve_for(SECOND);
+    assert_eq!(world.ended, Some(Ended::Released));
+    assert_eq!(world.pane().agent, None);
+
+    let mut world = decorated();
+    world.step(Input::Close { budget: Duration::from_millis(500) });
+    world.meet_for(SECOND, |_| Fate::Broken);
+    assert_eq!(world.ended, Some(Ended::NotReleased));
+    let releases = world.sent_to("pane.release_agent").count();
+    assert!((2..=11).contains(&releases), "{releases} releases in half a second");
+}
+
+#[test]
 fn a_closed_pane_has_nothing_to_release() {
     let mut world = decorated();
     world.model.close_pane(world.elapsed, crate::world::PANE);
