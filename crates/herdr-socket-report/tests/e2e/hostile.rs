@@ -147,3 +147,15 @@ fn a_reader_that_went_away_does_not_end_the_reporting() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(is_clean(&now(&herdr)));
 }
+
+#[test]
+fn a_release_that_nobody_answers_is_told() {
+    let herdr = FakeHerdr::start().unwrap();
+    let mut sidecar = inside(&herdr, &["run", "--strict"]).start();
+    sidecar.line(WORK);
+    status(&herdr, "working");
+    herdr.fault(Fault::Frozen);
+    let output = sidecar.finish();
+    assert_eq!(output.code, Some(3), "{output:?}");
+    assert!(output.stderr.contains("timeout: the release was not answered"), "{}", output.stderr);
+}

@@ -147,6 +147,11 @@ fn left(over: Instant) -> Duration {
 fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     let delivered = handle.counters().delivered > 0;
     let lost = ended == Ended::NotReleased;
+    if lost && !voice.raised(&[ConnectFailed, Timeout, NotPaneApi]) {
+        let detail =
+            "the release was not answered in time; if the row stays, `release` gives it back";
+        voice.diagnose(Timeout.as_str(), detail);
+    }
     if lost || (!delivered && voice.raised(&[ConnectFailed, Timeout, NotPaneApi])) {
         Exit::Unreachable
     } else if !delivered && voice.raised(&[ProtocolRejected]) {
