@@ -30,6 +30,9 @@ const HOLD_BRIEF: Duration = Duration::from_millis(100);
 const HOLD_BRIEF_CAP: Duration = Duration::from_secs(60);
 /// What the machine's end leaves of the host's budget for the way back.
 const RETURN_TIME: Duration = Duration::from_millis(10);
+/// Half of this a retired engine waits for the answer to what is in flight: a
+/// request that is taken after the successor's could bring an old row back.
+const RETIRE: Duration = Duration::from_millis(800);
 
 type Exchange = Pin<Box<dyn Future<Output = Result<(Answer, Peer), Failure>>>>;
 type Opening = Pin<Box<dyn Future<Output = Result<HeldStream, socket_transport::Error>>>>;
@@ -206,7 +209,7 @@ impl<'a> Engine<'a> {
         let news = self.shared.take_news();
         if news.retire {
             self.step(Input::Lease(Lease::Denied));
-            self.step(Input::Close { budget: Duration::ZERO });
+            self.step(Input::Close { budget: RETIRE });
             return;
         }
         // A close sends nothing pending, so what is wanted does not matter then.

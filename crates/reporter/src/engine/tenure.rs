@@ -20,7 +20,8 @@ const RETRY: Duration = Duration::from_millis(50);
 const LATER: Duration = Duration::from_secs(1);
 /// A disk that hangs for longer is no reason to say nothing.
 const DISK: Duration = Duration::from_millis(500);
-/// How long a predecessor in this process may take to stop.
+/// How long a predecessor in this process may take to stop; longer than it
+/// waits for an answer.
 const HANDOVER: Duration = Duration::from_millis(500);
 
 /// This engine's hold on the lease.

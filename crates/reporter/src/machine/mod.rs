@@ -227,6 +227,8 @@ impl PaneMachine {
         }
         if new.is_some() != old.is_some() {
             self.watcher.new_claim();
+            // What stopped the last claim may be gone.
+            self.stop = None;
         }
         self.inherited &= wanted.is_none();
         self.wanted = wanted;

