@@ -9,8 +9,6 @@ use crate::commands::{
     attach, completions, config, demo, doctor, emit, exec, man, run, tee, watch,
 };
 use crate::exit::Exit;
-#[cfg(unix)]
-use crate::guard;
 use crate::output::complain;
 
 /// What the program is called.
@@ -56,9 +54,6 @@ enum Command {
     Labels(Box<emit::Labels>),
     Session(Box<emit::Session>),
     Release(Box<emit::Release>),
-    #[cfg(unix)]
-    #[command(hide = true)]
-    Guard(Box<guard::Args>),
     Watch(watch::Args),
     Tee(tee::Args),
     Doctor(Box<doctor::Args>),
@@ -83,8 +78,6 @@ impl Cli {
             Command::Labels(args) => args.run(),
             Command::Session(args) => args.run(),
             Command::Release(args) => args.run(),
-            #[cfg(unix)]
-            Command::Guard(args) => guard::keep(&args),
             Command::Watch(args) => watch::run(&args),
             Command::Tee(args) => tee::run(&args),
             Command::Doctor(args) => doctor::run(*args),

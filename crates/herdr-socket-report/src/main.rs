@@ -32,6 +32,11 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    // Nobody is to call it, so no help and no completion knows it.
+    #[cfg(unix)]
+    if let Some(args) = guard::asked_for(std::env::args_os()) {
+        return guard::keep(&args).into();
+    }
     match cli::Cli::try_parse() {
         Ok(cli) => cli.run().into(),
         Err(error) => cli::refuse(&error).into(),

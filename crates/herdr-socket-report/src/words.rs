@@ -16,6 +16,16 @@ pub(crate) fn state(word: &str) -> Result<ReportState, String> {
         .ok_or_else(|| "expected idle, working or blocked".to_owned())
 }
 
+/// The id of a process that could be there.
+///
+/// # Errors
+///
+/// What would be right.
+pub(crate) fn pid(word: &str) -> Result<i32, String> {
+    let pid = word.parse().ok().filter(|pid| *pid > 0);
+    pid.ok_or_else(|| "expected a process id, a whole number from 1 on".to_owned())
+}
+
 /// The agent's name that a command's file name makes, if it makes one.
 pub(crate) fn agent_of(command: &Path) -> Option<String> {
     let name = command.file_name()?.to_string_lossy();

@@ -72,7 +72,7 @@ impl Batch {
             keep(to.title(self.title.clone(), Guard::None).await);
         }
         if !self.labels.is_empty() && config.privacy != Privacy::Fixed {
-            keep(to.labels(&self.labels).await);
+            keep(to.labels(&self.labels(config)).await);
         }
         let tokens = self.tokens(config, snapshot.as_ref());
         if !tokens.is_empty() {
@@ -202,6 +202,14 @@ impl Batch {
         let known = [ReportState::Working, ReportState::Blocked, ReportState::Idle];
         Ok(known.into_iter().find(|state| state.status().same_as(status)))
             .map(|state| state.filter(|_| *status != AgentStatus::UNKNOWN))
+    }
+
+    /// Where the host takes one off, the configured one is back.
+    fn labels(&self, config: &Config) -> BTreeMap<StateKey, Option<PresentationText>> {
+        let configured =
+            |state: StateKey| PresentationText::normalize(config.state_labels.get(&state)?);
+        let labels = self.labels.iter();
+        labels.map(|(state, text)| (*state, text.clone().or_else(|| configured(*state)))).collect()
     }
 
     fn tokens(

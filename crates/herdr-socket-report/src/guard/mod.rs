@@ -14,6 +14,7 @@ mod watched;
 
 use std::ffi::OsString;
 
+use clap::Parser as _;
 use herdr_proto::ReportState;
 
 pub(crate) use keep::keep;
@@ -24,11 +25,12 @@ pub(crate) use watched::Watched;
 use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
 
-/// The hidden command that a guard is.
-pub(crate) const COMMAND: &str = "guard";
+/// The command that a guard is. It is no part of the command line that people
+/// have.
+const COMMAND: &str = "guard";
 
 /// Watch over another process (started by exec and attach)
-#[derive(Debug, clap::Args)]
+#[derive(Debug, clap::Parser)]
 pub(crate) struct Args {
     /// The process to watch over
     #[arg(long, value_name = "PID")]
@@ -50,6 +52,13 @@ pub(crate) struct Args {
     settings: SettingFlags,
     /// The command, for its name
     command: Option<OsString>,
+}
+
+/// What a guard is to do, if this process is to be one.
+pub(crate) fn asked_for(words: impl IntoIterator<Item = OsString>) -> Option<Args> {
+    let mut words = words.into_iter().skip(1).peekable();
+    words.next_if(|word| word == COMMAND)?;
+    Args::try_parse_from(std::iter::once(COMMAND.into()).chain(words)).ok()
 }
 
 /// Flags that a launcher was given for itself, and that come along with the

@@ -40,6 +40,7 @@ fn completions_and_the_manual_come_out() {
         assert_eq!(output.code, Some(0));
         assert!(output.stdout.contains("herdr-socket-report"), "{shell}");
         assert!(output.stdout.contains("unverified-pane"), "{shell}");
+        assert!(!output.stdout.contains("--detach"), "{shell}: only for people");
     }
     let output = sidecar(&["man"]).run("");
     assert_eq!(output.code, Some(0));
@@ -48,8 +49,10 @@ fn completions_and_the_manual_come_out() {
     for text in [".TH herdr-socket-report-run 1", "\\-\\-unverified\\-pane", "prompt_opened"] {
         assert!(output.stdout.contains(text), "{text}");
     }
-    let output = sidecar(&["man", "config", "nothing"]).run("");
-    assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""));
+    for command in [&["man", "config", "nothing"][..], &["man", "guard"]] {
+        let output = sidecar(command).run("");
+        assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""));
+    }
 }
 
 #[test]

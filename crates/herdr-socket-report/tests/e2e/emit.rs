@@ -53,6 +53,34 @@ fn each_of_them_says_one_thing() {
 }
 
 #[test]
+fn a_label_that_is_taken_off_gives_way_to_the_configured_one() {
+    for (pane, owner) in panes() {
+        let configured = ["--state-labels", "blocked=needs you"];
+        pane.quietly(&["state", "working"]);
+        pane.quietly(&["labels", "blocked=asks", "done=look"]);
+        pane.wait(|seen| seen.state_labels.get("blocked").is_some_and(|label| label == "asks"));
+        if owner.is_none() {
+            pane.quietly(&["labels", "blocked=", configured[0], configured[1]]);
+            pane.wait(|seen| seen.state_labels["blocked"] == "needs you");
+        }
+        pane.quietly(&["labels", "blocked="]);
+        let seen = pane.wait(|seen| !seen.state_labels.contains_key("blocked"));
+        assert_eq!(seen.state_labels["done"], "look");
+    }
+}
+
+#[test]
+fn a_flush_among_events_does_not_cut_the_answer_short() {
+    for (pane, _owner) in panes() {
+        let flush = r#"{"event": "flush", "id": "mine", "timeout_ms": 0}"#;
+        let work = r#"{"event": "agent_started"}"#;
+        pane.quietly(&["emit", "--strict", flush, work, flush]);
+        assert_eq!(pane.now().agent_status, "working");
+        pane.quietly(&["emit", "--strict", flush]);
+    }
+}
+
+#[test]
 fn b42_a_title_by_one_never_erases_the_labels_of_another() {
     for (pane, _owner) in panes() {
         pane.quietly(&["labels", "blocked=needs you", "done=look"]);

@@ -1,5 +1,6 @@
 //! `exec`: the command is the process, and the guard is nobody's.
 
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 
 use fake_herdr::FakeHerdr;
@@ -33,10 +34,14 @@ fn a_command_that_is_not_there_or_cannot_run_is_told_as_shells_do() {
     let pane = Pane::new();
     let file = pane.path().join("plain");
     std::fs::write(&file, "nothing").unwrap();
+    let script = pane.path().join("script");
+    std::fs::write(&script, "#!/no/such/interpreter\n").unwrap();
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
     for (command, code) in [
         ("no-such-command", 127),
         ("/no/such/file", 127),
         (file.to_str().unwrap(), 126),
+        (script.to_str().unwrap(), 126),
         ("/", 126),
     ] {
         let output = pane.run(&["exec", "--", command]);

@@ -30,6 +30,23 @@ fn a_second_one_leaves_the_pane_to_the_first() {
 }
 
 #[test]
+fn one_that_ends_before_it_gives_up_says_whose_the_pane_is() {
+    let herdr = FakeHerdr::start().unwrap();
+    let shared = tempfile::tempdir().unwrap();
+    let runtime = shared.path().to_str().unwrap();
+    let setup = |arguments: &[&str]| inside(&herdr, arguments).env("XDG_RUNTIME_DIR", runtime);
+    let mut first = setup(&["run"]).start();
+    first.line(WORK);
+    status(&herdr, "working");
+    for (arguments, code) in [(&["run"][..], 0), (&["run", "--strict"], 4)] {
+        let second = setup(arguments).run(format!("{WORK}\n"));
+        assert_eq!(second.code, Some(code), "{}", second.stderr);
+        assert_eq!(second.stderr.matches("deferred: ").count(), 1, "{}", second.stderr);
+    }
+    assert_eq!(first.finish().code, Some(0));
+}
+
+#[test]
 fn the_next_one_has_the_pane_at_once() {
     let herdr = FakeHerdr::start().unwrap();
     let shared = tempfile::tempdir().unwrap();

@@ -12,7 +12,7 @@ pub(crate) use begin::run;
 
 use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
-use crate::words::state;
+use crate::words::{pid, state};
 
 /// Guard a process that runs already, as exec guards its command
 ///
@@ -21,7 +21,7 @@ use crate::words::state;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The process
-    #[arg(long, value_name = "PID")]
+    #[arg(long, value_name = "PID", value_parser = pid, allow_negative_numbers = true)]
     pid: i32,
     /// Say this state at once: idle, working or blocked
     #[arg(long, value_name = "STATE", value_parser = state)]

@@ -6,12 +6,13 @@ mod report;
 #[path = "elsewhere.rs"]
 mod report;
 
-use herdr_proto::Ttl;
+use herdr_proto::{StateKey, Ttl};
 use serde_json::{Map, Value, json};
 
 use crate::exit::Exit;
 use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
+use crate::text::alternatives;
 use report::Report;
 
 /// What all of these commands take.
@@ -39,7 +40,8 @@ struct Common {
 pub(crate) struct Emit {
     #[command(flatten)]
     common: Common,
-    /// Events, each a JSON object with its `event`; see run --help
+    /// Events, each a JSON object with its `event`; see run --help. A flush
+    /// has no answer here: --strict waits until everything is delivered
     #[arg(required = true, value_name = "JSON")]
     events: Vec<String>,
 }
@@ -158,7 +160,8 @@ impl Tokens {
 impl Labels {
     pub(crate) fn run(self) -> Exit {
         let report = Report::new(self.common, false);
-        match pairs(&self.pairs, "STATE=TEXT, for example \"blocked=needs you\"") {
+        let labels = pairs(&self.pairs, "STATE=TEXT, for example \"blocked=needs you\"");
+        match labels.and_then(of_states) {
             Ok(labels) => report.event(&json!({"event": "labels_changed", "labels": labels})),
             Err(wrong) => report.refuse(&wrong),
         }
@@ -188,6 +191,18 @@ fn pairs(words: &[String], expected: &str) -> Result<Map<String, Value>, String>
         Ok((name.trim().to_owned(), text))
     };
     words.iter().map(pair).collect()
+}
+
+/// The same, if every name is a state's.
+fn of_states(labels: Map<String, Value>) -> Result<Map<String, Value>, String> {
+    let states = StateKey::ALL.map(StateKey::as_str);
+    match labels.keys().find(|name| !states.contains(&name.as_str())) {
+        Some(wrong) => {
+            let (wrong, states) = (crate::text::shown(wrong), alternatives(&states));
+            Err(format!("{wrong} is no state; expected {states}"))
+        }
+        None => Ok(labels),
+    }
 }
 
 fn ttl(seconds: &str) -> Result<Ttl, String> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use herdr_proto::{AgentLabel, Ttl};
 use reporter::{EventLine, LeaseFile, Role, source_for};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use socket_transport::{Absence, Endpoint};
 
@@ -149,7 +150,9 @@ impl Report {
     }
 
     fn tell_the_owner(&self, call: Call, events: &[(String, EventLine)]) -> Exit {
-        let lines: Vec<String> = events.iter().map(|(line, _)| line.clone()).collect();
+        // The answer to a flush among them would be taken for that to ours.
+        let events = events.iter().filter(|(_, event)| !matches!(event, EventLine::Flush { .. }));
+        let lines: Vec<String> = events.map(|(line, _)| line.clone()).collect();
         let flush = self.common.strict || self.confirm;
         let answers = match call.tell(&lines, flush) {
             Ok(answers) => answers,
@@ -173,16 +176,23 @@ fn read(lines: &[String]) -> (Vec<(String, EventLine)>, Exit) {
             Ok(Some(event)) => events.push((one_line(line), event)),
             Ok(None) => {}
             Err(wrong) => {
-                say(&if lines.len() > 1 {
-                    format!("event {number}: {wrong}")
+                let wrong = if holds_several(line) {
+                    "several JSON values; give each event an argument of its own".to_owned()
                 } else {
                     wrong.to_string()
-                });
+                };
+                say(&if lines.len() > 1 { format!("event {number}: {wrong}") } else { wrong });
                 exit = Exit::Usage;
             }
         }
     }
     (events, exit)
+}
+
+/// Whether it is one event after the other, as `run` reads them from lines.
+fn holds_several(text: &str) -> bool {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    matches!((values.next(), values.next()), (Some(Ok(_)), Some(Ok(_))))
 }
 
 /// JSON may be laid out over several lines.

@@ -57,11 +57,26 @@ pub(crate) fn run(args: Args) -> Exit {
     let error = command.exec();
     let name = shown(&program.to_string_lossy());
     if error.kind() == io::ErrorKind::NotFound {
+        if is_there(Path::new(program)) {
+            say(&format!("{name} cannot be run: the interpreter that it asks for is not there"));
+            return Exit::NotExecutable;
+        }
         say(&format!("there is no command {name}"));
         return Exit::NotFound;
     }
     say(&format!("{name} cannot be run: {error}"));
     Exit::NotExecutable
+}
+
+/// Whether it is not the program that is missing but its interpreter: the
+/// kernel says the same of both.
+fn is_there(program: &Path) -> bool {
+    if program.components().nth(1).is_some() || program.is_absolute() {
+        return program.is_file();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    !program.as_os_str().is_empty()
+        && std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
 fn guard_this_process(command_words: usize, program: &OsStr) -> Result<(), String> {

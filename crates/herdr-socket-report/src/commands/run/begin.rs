@@ -45,15 +45,13 @@ pub(crate) fn run(args: Args) -> Exit {
         voice.diagnose("misconfigured", why);
     }
     let allow_foreign_socket = loaded.settings.config.allow_foreign_socket;
-    let control = match &place {
-        Place::Pane(pane) => {
-            Some(LeaseFile::of_pane(&loaded.settings.config, pane).control_socket())
-        }
+    let lease = match &place {
+        Place::Pane(pane) => Some(LeaseFile::of_pane(&loaded.settings.config, pane)),
         Place::Outside(_) | Place::Broken(_) => None,
     };
     let reporter = reporter(loaded.settings, &place, args.pid);
     let strict = args.strict;
-    let session = Session { reporter, control, place, voice, quiet, strict, allow_foreign_socket };
+    let session = Session { reporter, lease, place, voice, quiet, strict, allow_foreign_socket };
     session.run(host.flatten())
 }
 

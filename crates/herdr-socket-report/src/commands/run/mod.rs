@@ -16,6 +16,7 @@ pub(crate) use begin::run;
 
 use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
+use crate::words::pid;
 
 /// Report what a host writes to stdin, one JSON event a line
 ///
@@ -30,11 +31,12 @@ pub(crate) struct Args {
     /// Write what becomes of each report to stdout, as JSON lines
     #[arg(long)]
     receipts: bool,
-    /// Exit with 3 if no server was reached, with 4 if it refused
+    /// Exit with 3 if no server was reached, with 4 if it refused or another
+    /// reporter kept the pane
     #[arg(long)]
     strict: bool,
     /// End when the process with this id ends (Linux)
-    #[arg(long, value_name = "PID")]
+    #[arg(long, value_name = "PID", value_parser = pid, allow_negative_numbers = true)]
     pid: Option<i32>,
     #[command(flatten)]
     settings: SettingFlags,

@@ -1,11 +1,12 @@
 //! From the first line to the release.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use herdr_proto::Ping;
-use reporter::DiagnosticKind::{ConnectFailed, NotPaneApi, ProtocolRejected, Timeout};
-use reporter::{Ended, Handle, Reporter};
+use reporter::DiagnosticKind::{
+    ConnectFailed, Deferred, ForeignPane, NotPaneApi, ProtocolRejected, Timeout,
+};
+use reporter::{Ended, Handle, LeaseFile, Reporter};
 use socket_transport::{Client, ErrorKind, Options};
 
 use super::flushes::Flushes;
@@ -26,8 +27,9 @@ const GRACE: Duration = Duration::from_millis(100);
 /// One run.
 pub(crate) struct Session {
     pub(crate) reporter: Reporter,
-    /// Where others may speak to it; nowhere outside a pane.
-    pub(crate) control: Option<PathBuf>,
+    /// What says whose the pane is, and where others may speak to it; nothing
+    /// outside a pane.
+    pub(crate) lease: Option<LeaseFile>,
     pub(crate) place: Place,
     pub(crate) voice: Voice,
     /// Nothing is said about lines: nobody reports here.
@@ -53,9 +55,9 @@ impl Session {
         let followers = self.voice.follow(handle.diagnostics(), handle.receipts());
         let flushes = Flushes::new(handle.clone(), self.voice.clone());
         let mut control = self
-            .control
+            .lease
             .as_ref()
-            .map(|path| Control::start(path.clone(), Intake::new(handle.clone())));
+            .map(|lease| Control::start(lease.control_socket(), Intake::new(handle.clone())));
         let mut stdin = Stdin::new(signals, host);
         let end = self.read(&mut stdin, &handle, &flushes);
 
@@ -72,7 +74,7 @@ impl Session {
         }
         flushes.settle(LAST_STATE.min(left(over)));
         flushes.end();
-        let Self { reporter, place, voice, strict, allow_foreign_socket, .. } = self;
+        let Self { reporter, lease, place, voice, strict, allow_foreign_socket, .. } = self;
         let ended = reporter.close(left(over));
         flushes.settle(GRACE);
         // A reporter that hangs must not hang the program, so this is no join.
@@ -93,7 +95,12 @@ impl Session {
                 let options = options.allow_foreign_socket(allow_foreign_socket);
                 ask(&Client::new(endpoint.socket(), options), &voice)
             }
-            Place::Pane(_) => outcome(&handle, ended, &voice),
+            Place::Pane(_) => {
+                if let Some(lease) = lease {
+                    name_the_holder(&lease, &handle, &voice);
+                }
+                outcome(&handle, ended, &voice)
+            }
         };
         voice.finish(if strict { outcome } else { Exit::Fine })
     }
@@ -143,9 +150,22 @@ fn left(over: Instant) -> Duration {
     over.saturating_duration_since(Instant::now())
 }
 
+/// Says that another reporter has the pane where this one has ended before it
+/// gave up waiting for it.
+fn name_the_holder(lease: &LeaseFile, handle: &Handle, voice: &Voice) {
+    let counters = handle.counters();
+    let unheard = counters.offered > 0 && counters.delivered == 0;
+    let told = [ConnectFailed, Timeout, NotPaneApi, ProtocolRejected, Deferred, ForeignPane];
+    if unheard && !voice.raised(&told) && matches!(lease.try_share(), Ok(None)) {
+        voice.diagnose(Deferred.as_str(), "another process reports for this pane; it keeps it");
+        voice.note(Deferred);
+    }
+}
+
 /// Whether anything reached the server, for `--strict`.
 fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
-    let delivered = handle.counters().delivered > 0;
+    let counters = handle.counters();
+    let (offered, delivered) = (counters.offered > 0, counters.delivered > 0);
     let lost = ended == Ended::NotReleased;
     if lost && !voice.raised(&[ConnectFailed, Timeout, NotPaneApi]) {
         let detail =
@@ -155,6 +175,9 @@ fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     if lost || (!delivered && voice.raised(&[ConnectFailed, Timeout, NotPaneApi])) {
         Exit::Unreachable
     } else if !delivered && voice.raised(&[ProtocolRejected]) {
+        Exit::Refused
+    } else if offered && !delivered && voice.raised(&[Deferred, ForeignPane]) {
+        // Who only leaves the pane to a loaded reporter wanted nothing of it.
         Exit::Refused
     } else {
         Exit::Fine

@@ -120,8 +120,13 @@ impl Voice {
         exit
     }
 
+    /// Remembers that one of this kind was raised.
+    pub(crate) fn note(&self, kind: DiagnosticKind) {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).push(kind);
+    }
+
     fn raise(&self, diagnostic: &Diagnostic) {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner).push(diagnostic.kind);
+        self.note(diagnostic.kind);
         // What does not fit is named by its line already.
         if diagnostic.kind != DiagnosticKind::Limit {
             self.diagnose(diagnostic.kind.as_str(), &diagnostic.detail);

@@ -1,9 +1,10 @@
 //! Lines without what they say of a person's work.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The fields whose texts are the protocol's own words, ids of its things, or
-/// names of programs. Every other text may be anything.
+/// names of programs. Every other text may be anything; and in a method that
+/// nobody here knows these may be, too, so they stay only if they look it.
 const KEPT: [&str; 27] = [
     "agent",
     "agent_status",
@@ -34,6 +35,9 @@ const KEPT: [&str; 27] = [
     "workspace_id",
 ];
 
+/// Longest text that is taken for a word, in bytes. A source has at most 80.
+const WORD_MAX: usize = 80;
+
 /// Fields that hold texts under keys of a reporter's own choice.
 const FREE: [&str; 2] = ["tokens", "state_labels"];
 
@@ -51,11 +55,10 @@ pub(super) fn redact(line: &[u8]) -> String {
 
 fn hide(value: &mut Value, kept: bool) {
     match value {
-        Value::String(text) if !kept => {
-            *text = format!("<{} characters>", text.chars().count());
-        }
+        Value::String(text) if !(kept && is_word(text)) => *text = length(text),
         Value::Array(items) => items.iter_mut().for_each(|item| hide(item, false)),
         Value::Object(fields) => {
+            hide_keys(fields);
             for (key, value) in fields {
                 if FREE.contains(&key.as_str()) {
                     hide_all(value);
@@ -72,9 +75,34 @@ fn hide(value: &mut Value, kept: bool) {
 fn hide_all(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(hide_all),
-        Value::Object(fields) => fields.values_mut().for_each(hide_all),
+        Value::Object(fields) => {
+            hide_keys(fields);
+            fields.values_mut().for_each(hide_all);
+        }
         other => hide(other, false),
     }
+}
+
+/// A map's keys may be names of files, or sentences.
+fn hide_keys(fields: &mut Map<String, Value>) {
+    if fields.keys().all(|key| is_word(key)) {
+        return;
+    }
+    for (number, (key, value)) in (1..).zip(std::mem::take(fields)) {
+        // Two of one length are two fields all the same.
+        let key = if is_word(&key) { key } else { format!("{} {number}", length(&key)) };
+        fields.insert(key, value);
+    }
+}
+
+/// Whether it has the shape of the protocol's words, ids and names.
+fn is_word(text: &str) -> bool {
+    text.len() <= WORD_MAX
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte))
+}
+
+fn length(text: &str) -> String {
+    format!("<{} characters>", text.chars().count())
 }
 
 #[cfg(test)]
@@ -106,5 +134,20 @@ mod tests {
         }
         assert_eq!(redact(b"no \xff"), "<4 bytes that are no JSON>");
         assert_eq!(redact(br#""secret""#), r#""<6 characters>""#);
+    }
+
+    #[test]
+    fn what_an_unknown_method_says_is_no_word_of_the_protocol() {
+        let line = br#"{"id":"a secret","method":"secret/notes","params":{"source":"my secret",
+            "reason":"a secret, told","state":"secr\u00e9t secret","event":{"x":"secret"},
+            "files":{"/home/secret":1,"/srv/secret.":2,"/srv/secrets":3},
+            "tokens":{"a secret":{"the secret":"secret"}},"kind":["secret"]}}"#;
+        let shown = redact(line);
+        assert!(!shown.contains("secr"), "{shown}");
+        let files: Value = serde_json::from_str(&shown).unwrap();
+        let files = files["params"]["files"].as_object().unwrap();
+        assert_eq!(files.len(), 3, "{shown}");
+        let long = format!(r#"{{"method":"{}"}}"#, "x".repeat(81));
+        assert_eq!(redact(long.as_bytes()), r#"{"method":"<81 characters>"}"#);
     }
 }

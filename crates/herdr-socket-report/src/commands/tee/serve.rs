@@ -2,11 +2,13 @@
 
 use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::net::SocketAddrUnix;
 use socket_transport::find_socket;
 use tokio::net::UnixListener;
 use tokio::task::JoinSet;
@@ -54,6 +56,10 @@ fn forward_all(args: &Args) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("there is no runtime: {error}"))?;
     let _inside = runtime.enter();
+    SocketAddrUnix::new(listen.as_os_str().as_bytes()).map_err(|_| {
+        let (shown, length) = (listen.display(), listen.as_os_str().len());
+        format!("cannot listen at {shown}: the path has {length} bytes, too many for a socket")
+    })?;
     make_way(&listen).map_err(cannot)?;
     let (listener, file) = SocketFile::bind(&listen).map_err(cannot)?;
     say(&format!("listening at {}, forwarding to {}", listen.display(), socket.display()));
