@@ -56,7 +56,9 @@ impl Value {
 impl fmt::Display for Value {
     /// As it stands in a file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = |text: &str| toml::Value::from(text).to_string();
+        // JSON's texts are TOML's, too, but for one character, and they never
+        // take more than a line.
+        let text = |text: &str| serde_json::json!(text).to_string().replace('\u{7f}', "\\u007f");
         match self {
             Self::Switch(on) => write!(f, "{on}"),
             Self::Number(number) => write!(f, "{number}"),

@@ -123,6 +123,18 @@ fn config_show_names_every_value_and_its_origin() {
 }
 
 #[test]
+fn what_config_show_prints_is_a_settings_file() {
+    let text =
+        "display_name = \"a\\nb\\t\\\"'\\\\\\u007f\"\ndefer_to = [\"x\\ny\"]\nsettle_ms = 7\n";
+    let show = |text: &str| with_file(sidecar(&["config", "show"]), PERSONS, text).run("").stdout;
+    let shown = show(text);
+    let values = |shown: &str| toml::from_str::<toml::Table>(shown).unwrap();
+    assert_eq!(values(&shown)["display_name"], values(text)["display_name"], "{shown}");
+    assert_eq!(values(&shown)["defer_to"], values(text)["defer_to"], "{shown}");
+    assert_eq!(values(&show(&shown)), values(&shown));
+}
+
+#[test]
 fn nothing_in_a_file_reaches_the_terminal_as_a_control_sequence() {
     let text = "display_name = \"a\\u001b[2Jb\\u202e\"\n\"k\\u001b[31m\" = 1\n";
     let output = with_file(sidecar(&["config", "show"]), PERSONS, text).run("");
