@@ -66,6 +66,19 @@ fn a_useless_server_costs_one_diagnostic_and_holds_nobody_up() {
     });
 }
 
+#[test]
+fn an_end_before_the_server_answers_is_told() {
+    for fault in [Fault::NeverAnswers, Fault::Frozen, Fault::FullBacklog] {
+        let herdr = FakeHerdr::builder().fault(fault.clone()).start().unwrap();
+        for (flags, code) in [(&["run"][..], 0), (&["run", "--strict"], 3)] {
+            let output = inside(&herdr, flags).run(format!("{WORK}\n"));
+            assert_eq!(output.code, Some(code), "{fault}: {}", output.stderr);
+            assert_eq!(output.stderr.lines().count(), 1, "{fault}: {}", output.stderr);
+            assert!(output.stderr.contains("timeout: "), "{fault}: {}", output.stderr);
+        }
+    }
+}
+
 /// Plays three states to a server that is odd, and wants no word about it.
 fn odd(fault: &Fault) {
     let herdr = FakeHerdr::builder().fault(fault.clone()).start().unwrap();

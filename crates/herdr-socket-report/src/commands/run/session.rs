@@ -97,7 +97,7 @@ impl Session {
             }
             Place::Pane(_) => {
                 if let Some(lease) = lease {
-                    name_the_holder(&lease, &handle, &voice);
+                    explain_silence(&lease, &handle, end, &voice);
                 }
                 outcome(&handle, ended, &voice)
             }
@@ -150,16 +150,25 @@ fn left(over: Instant) -> Duration {
     over.saturating_duration_since(Instant::now())
 }
 
-/// Says that another reporter has the pane where this one has ended before it
-/// gave up waiting for it.
-fn name_the_holder(lease: &LeaseFile, handle: &Handle, voice: &Voice) {
+/// Says why nothing was delivered where this ends before the reporter gave up
+/// waiting: for another one to leave the pane, or for the server.
+fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, voice: &Voice) {
     let counters = handle.counters();
-    let unheard = counters.offered > 0 && counters.delivered == 0;
+    let unheard = counters.dropped > 0 && counters.delivered == 0;
     let told = [ConnectFailed, Timeout, NotPaneApi, ProtocolRejected, Deferred, ForeignPane];
-    if unheard && !voice.raised(&told) && matches!(lease.try_share(), Ok(None)) {
-        voice.diagnose(Deferred.as_str(), "another process reports for this pane; it keeps it");
-        voice.note(Deferred);
+    if !unheard || voice.raised(&told) {
+        return;
     }
+    let (kind, detail) = if matches!(lease.try_share(), Ok(None)) {
+        (Deferred, "another process reports for this pane; it keeps it")
+    } else if end == End::Input {
+        (Timeout, "nothing was delivered: the server did not answer before the end")
+    } else {
+        // Who is told to end at once need not have said anything.
+        return;
+    };
+    voice.diagnose(kind.as_str(), detail);
+    voice.note(kind);
 }
 
 /// Whether anything reached the server, for `--strict`.
