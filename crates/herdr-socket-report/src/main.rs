@@ -21,6 +21,8 @@ mod input;
 mod log;
 mod output;
 mod place;
+#[cfg(unix)]
+mod reach;
 mod settings;
 mod text;
 #[cfg(unix)]

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use fake_herdr::Fault;
 use rustix::process::{Signal, kill_process};
 
 use crate::pane::Pane;
@@ -81,6 +82,24 @@ fn attach_leaves_a_pane_that_somebody_has() {
     assert!(crate::pane::complaints(&output).contains("another reporter has the pane"));
     assert_eq!(pane.now().agent.as_deref(), Some("agent"));
     assert_eq!(run.finish().code(), Some(0));
+}
+
+#[test]
+fn attach_without_a_server_says_so_and_its_guard_waits_for_one() {
+    let pane = Pane::new();
+    pane.herdr.fault(Fault::Gone);
+    let mut host = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    let pid = host.id().to_string();
+    let output = pane.run(&["attach", "--pid", &pid, "--state", "working", "--strict"]);
+    let complaints = crate::pane::complaints(&output);
+    assert_eq!(output.status.code(), Some(3), "{complaints}");
+    assert!(complaints.contains("connect_failed: there is no socket at"), "{complaints}");
+    pane.herdr.clear_faults();
+    pane.wait_status("working");
+    host.kill().unwrap();
+    host.wait().unwrap();
+    pane.wait_clean();
+    pane.wait_unheld();
 }
 
 #[test]

@@ -10,10 +10,14 @@ use crate::exit::Exit;
 use crate::guard::{Launch, Watched, Word, launch};
 use crate::output::say;
 use crate::place::Place;
+use crate::reach::{Unreached, reach};
 
 /// How long a guard may take to get the pane. An earlier one that just ends
 /// takes up to two seconds of it.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long the server may take to say that it is there.
+const SERVER: Duration = Duration::from_secs(2);
 
 /// Starts the guard.
 pub(crate) fn run(args: Args) -> Exit {
@@ -30,8 +34,12 @@ pub(crate) fn run(args: Args) -> Exit {
             say(&format!("--pid {}: there is no such process", args.pid));
             return Exit::Usage;
         }
-        (Err(wrong), _) | (_, Err(wrong)) => {
+        (Err(wrong), _) => {
             say(&format!("--pid: {wrong}"));
+            return Exit::Usage;
+        }
+        (_, Err(wrong)) => {
+            say(&wrong);
             return Exit::Usage;
         }
     };
@@ -50,7 +58,18 @@ pub(crate) fn run(args: Args) -> Exit {
     }
     let (flags, patience) = (flags_before(0), PATIENCE);
     match launch(Launch { watched: &watched, flags, command: None, patience }) {
-        Ok(Word::Ready | Word::Late) => Exit::Fine,
+        // The guard waits for a server that is not there; a person may not
+        // know that it is not.
+        Ok(Word::Ready | Word::Late) => {
+            let reached = reach(&pane, config.allow_foreign_socket, SERVER);
+            reached.map_or_else(
+                |Unreached { kind, detail, exit }| {
+                    say(&format!("{}: {detail}", kind.as_str()));
+                    if args.strict { exit } else { Exit::Fine }
+                },
+                |()| Exit::Fine,
+            )
+        }
         // Two that came at the same time.
         Ok(Word::Deferred) if guards(&lease, args.pid) => Exit::Fine,
         Ok(Word::Deferred) => {

@@ -26,7 +26,8 @@ pub(crate) struct Args {
     /// Say this state at once: idle, working or blocked
     #[arg(long, value_name = "STATE", value_parser = state)]
     state: Option<ReportState>,
-    /// Exit with 4 if another reporter has the pane
+    /// Exit with 4 if another reporter has the pane, with 3 if there is no
+    /// server; the guard waits for one all the same
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

@@ -2,12 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use herdr_proto::Ping;
 use reporter::DiagnosticKind::{
     ConnectFailed, Deferred, ForeignPane, NotPaneApi, ProtocolRejected, Timeout,
 };
 use reporter::{Ended, Handle, LeaseFile, Reporter};
-use socket_transport::{Client, ErrorKind, Options};
 
 use super::flushes::Flushes;
 use super::voice::Voice;
@@ -16,6 +14,7 @@ use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::input::{End, Host, Item, Stdin, leave_the_hosts_group};
 use crate::place::Place;
+use crate::reach::{Unreached, reach};
 
 /// How long the end may take, delivery of the last state and release together.
 const END: Duration = Duration::from_millis(500);
@@ -91,9 +90,13 @@ impl Session {
             Place::Pane(endpoint)
                 if active && end == End::Input && handle.counters().offered == 0 =>
             {
-                let options = Options::default().deadline(LAST_STATE);
-                let options = options.allow_foreign_socket(allow_foreign_socket);
-                ask(&Client::new(endpoint.socket(), options), &voice)
+                match reach(endpoint, allow_foreign_socket, LAST_STATE) {
+                    Ok(()) => Exit::Fine,
+                    Err(Unreached { kind, detail, exit }) => {
+                        voice.diagnose(kind.as_str(), &detail);
+                        exit
+                    }
+                }
             }
             Place::Pane(_) => {
                 if let Some(lease) = lease {
@@ -191,19 +194,4 @@ fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     } else {
         Exit::Fine
     }
-}
-
-/// Whether there is a server at all.
-fn ask(client: &Client, voice: &Voice) -> Exit {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let Ok(runtime) = runtime else { return Exit::Fine };
-    let Err(error) = runtime.block_on(client.call(&Ping::default())) else { return Exit::Fine };
-    let (kind, exit) = match error.kind() {
-        ErrorKind::Rejected => (ProtocolRejected, Exit::Refused),
-        ErrorKind::NotPaneApi => (NotPaneApi, Exit::Unreachable),
-        ErrorKind::Timeout(_) | ErrorKind::Busy => (Timeout, Exit::Unreachable),
-        _ => (ConnectFailed, Exit::Unreachable),
-    };
-    voice.diagnose(kind.as_str(), &error.to_string());
-    exit
 }

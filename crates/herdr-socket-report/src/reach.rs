@@ -1,0 +1,39 @@
+//! Whether there is a server at all.
+
+use std::time::Duration;
+
+use herdr_proto::Ping;
+use reporter::DiagnosticKind;
+use socket_transport::{Client, Endpoint, ErrorKind, Options};
+
+use crate::exit::Exit;
+
+/// Why no server can be reported to.
+pub(crate) struct Unreached {
+    /// As a reporter's diagnostic would say it.
+    pub(crate) kind: DiagnosticKind,
+    /// In words.
+    pub(crate) detail: String,
+    /// The exit code, where somebody asked for one.
+    pub(crate) exit: Exit,
+}
+
+/// Asks the pane's server whether it is there.
+pub(crate) fn reach(
+    pane: &Endpoint,
+    allow_foreign_socket: bool,
+    limit: Duration,
+) -> Result<(), Unreached> {
+    let options = Options::default().deadline(limit).allow_foreign_socket(allow_foreign_socket);
+    let client = Client::new(pane.socket(), options);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let Ok(runtime) = runtime else { return Ok(()) };
+    let Err(error) = runtime.block_on(client.call(&Ping::default())) else { return Ok(()) };
+    let (kind, exit) = match error.kind() {
+        ErrorKind::Rejected => (DiagnosticKind::ProtocolRejected, Exit::Refused),
+        ErrorKind::NotPaneApi => (DiagnosticKind::NotPaneApi, Exit::Unreachable),
+        ErrorKind::Timeout(_) | ErrorKind::Busy => (DiagnosticKind::Timeout, Exit::Unreachable),
+        _ => (DiagnosticKind::ConnectFailed, Exit::Unreachable),
+    };
+    Err(Unreached { kind, detail: error.to_string(), exit })
+}
