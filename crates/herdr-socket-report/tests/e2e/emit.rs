@@ -70,6 +70,23 @@ fn a_label_that_is_taken_off_gives_way_to_the_configured_one() {
 }
 
 #[test]
+fn what_does_not_fit_is_named_by_its_argument() {
+    for (pane, _owner) in panes() {
+        let wrong = r#"{"event": "tokens_changed", "tokens": {"no key": "x"}}"#;
+        let output = pane.run(&["emit", "{", r#"{"event": "flush"}"#, wrong]);
+        let complaints = complaints(&output);
+        let [first, second] = &complaints.lines().collect::<Vec<_>>()[..] else {
+            panic!("{complaints}");
+        };
+        assert!(first.contains(": event 1: no JSON"), "{first}");
+        assert!(second.contains(": event 3: token keys `no key`"), "{second}");
+        let output = pane.run(&["emit", wrong]);
+        let alone = crate::pane::complaints(&output);
+        assert!(alone.starts_with("herdr-socket-report: token keys"), "{alone}");
+    }
+}
+
+#[test]
 fn a_flush_among_events_does_not_cut_the_answer_short() {
     for (pane, _owner) in panes() {
         let flush = r#"{"event": "flush", "id": "mine", "timeout_ms": 0}"#;

@@ -38,6 +38,15 @@ pub(super) struct Report {
     confirm: bool,
 }
 
+/// An event that is to be reported.
+struct Event {
+    /// Its place among the arguments, from 1.
+    number: usize,
+    /// As one line.
+    line: String,
+    what: EventLine,
+}
+
 /// Who takes the report.
 enum Way {
     /// The pane's reporter.
@@ -70,6 +79,7 @@ impl Report {
     }
 
     fn report(self, lines: &[String]) -> Exit {
+        let several = lines.len() > 1;
         let (events, mut exit) = read(lines);
         let loaded = match settings(self.common.settings.clone()) {
             Ok(loaded) => loaded.settings,
@@ -85,10 +95,10 @@ impl Report {
             Err(other) => return other,
         };
         let outcome = match way {
-            Way::Owner(call) => self.tell_the_owner(call, &events),
+            Way::Owner(call) => self.tell_the_owner(call, &events, several),
             Way::Straight(pane, lease, shared) => {
                 let _turn = take_turn(&lease);
-                let outcome = straight(&pane, &loaded, self.common.ttl, events);
+                let outcome = straight(&pane, &loaded, self.common.ttl, events, several);
                 drop(shared);
                 outcome
             }
@@ -149,10 +159,11 @@ impl Report {
         Ok(way)
     }
 
-    fn tell_the_owner(&self, call: Call, events: &[(String, EventLine)]) -> Exit {
+    fn tell_the_owner(&self, call: Call, events: &[Event], several: bool) -> Exit {
         // The answer to a flush among them would be taken for that to ours.
-        let events = events.iter().filter(|(_, event)| !matches!(event, EventLine::Flush { .. }));
-        let lines: Vec<String> = events.map(|(line, _)| line.clone()).collect();
+        let told = events.iter().filter(|event| !matches!(event.what, EventLine::Flush { .. }));
+        let (numbers, lines): (Vec<usize>, Vec<String>) =
+            told.map(|event| (event.number, event.line.clone())).unzip();
         let flush = self.common.strict || self.confirm;
         let answers = match call.tell(&lines, flush) {
             Ok(answers) => answers,
@@ -161,19 +172,27 @@ impl Report {
                 return Exit::Unreachable;
             }
         };
-        answers.bad_lines.iter().for_each(|wrong| say(wrong));
+        for wrong in &answers.bad_lines {
+            // The reporter counts the lines that it gets.
+            let numbered = wrong.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
+            let place = numbered.and_then(|(line, _)| line.parse::<usize>().ok()?.checked_sub(1));
+            match (numbered, place.and_then(|place| numbers.get(place))) {
+                (Some((_, wrong)), Some(number)) => complain_of(*number, wrong, several),
+                _ => say(wrong),
+            }
+        }
         if answers.bad_lines.is_empty() { judge(&answers, flush) } else { Exit::Usage }
     }
 }
 
 /// Event lines, each on one line, and the events in them. What is wrong is
 /// said.
-fn read(lines: &[String]) -> (Vec<(String, EventLine)>, Exit) {
+fn read(lines: &[String]) -> (Vec<Event>, Exit) {
     let mut events = Vec::new();
     let mut exit = Exit::Fine;
     for (number, line) in (1..).zip(lines) {
         match EventLine::parse(line.as_bytes()) {
-            Ok(Some(event)) => events.push((one_line(line), event)),
+            Ok(Some(what)) => events.push(Event { number, line: one_line(line), what }),
             Ok(None) => {}
             Err(wrong) => {
                 let wrong = if holds_several(line) {
@@ -181,12 +200,17 @@ fn read(lines: &[String]) -> (Vec<(String, EventLine)>, Exit) {
                 } else {
                     wrong.to_string()
                 };
-                say(&if lines.len() > 1 { format!("event {number}: {wrong}") } else { wrong });
+                complain_of(number, &wrong, lines.len() > 1);
                 exit = Exit::Usage;
             }
         }
     }
     (events, exit)
+}
+
+/// Says what is wrong with an event, and with which if there are several.
+fn complain_of(number: usize, wrong: &str, several: bool) {
+    say(&if several { format!("event {number}: {wrong}") } else { wrong.to_owned() });
 }
 
 /// Whether it is one event after the other, as `run` reads them from lines.
@@ -250,7 +274,8 @@ fn straight(
     pane: &Endpoint,
     settings: &Settings,
     ttl: Ttl,
-    events: Vec<(String, EventLine)>,
+    events: Vec<Event>,
+    several: bool,
 ) -> Exit {
     let config = &settings.config;
     let Some(agent) = AgentLabel::normalize(&settings.agent) else { return Exit::Usage };
@@ -258,11 +283,11 @@ fn straight(
     let direct = Direct::new(pane, source, agent, ttl, config);
     let mut batch = Batch::default();
     let mut exit = Exit::Fine;
-    for (_, line) in events {
+    for Event { number, what, .. } in events {
         // Everything is delivered when this ends, so there is nothing to flush.
-        let EventLine::Event(event) = line else { continue };
+        let EventLine::Event(event) = what else { continue };
         if let Some(refused) = batch.add(event) {
-            say(&refused);
+            complain_of(number, &refused, several);
             exit = Exit::Usage;
         }
     }
