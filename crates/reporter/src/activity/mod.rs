@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use herdr_proto::limits::TOKENS_PER_PANE;
-use herdr_proto::{PresentationText, ReportState, StateKey, StateLabels, TokenKey};
+use herdr_proto::{InvalidValue, PresentationText, ReportState, StateKey, StateLabels, TokenKey};
 
 use crate::event::{AgentEvent, ID_MAX_BYTES, MAIN_AGENT, SessionStarted};
 use session::KnownSession;
@@ -64,6 +64,9 @@ pub enum Refused {
     TokenKeys(Vec<String>),
     /// Tokens beyond the 32 that a pane takes.
     TooManyTokens(Vec<String>),
+    /// Parts of a session that the server would drop without a word, or refuse
+    /// the report for.
+    Session(Vec<InvalidValue>),
 }
 
 /// Most agents, tools, prompts and workflow providers that may be open at a
@@ -81,6 +84,11 @@ impl fmt::Display for Refused {
             Self::TooManyTokens(keys) => {
                 write!(f, "a pane takes 32 tokens; left out: {}", text::list(keys))
             }
+            Self::Session(wrong) => {
+                f.write_str("left out of the session: ")?;
+                let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+                f.write_str(&wrong.join("; "))
+            }
         }
     }
 }
@@ -97,7 +105,7 @@ impl Refused {
             Self::TooManyTokens(keys) => {
                 format!("left out, a pane takes 32: tokens: {}", keys.len())
             }
-            Self::LongId | Self::TooManyOpen => self.to_string(),
+            Self::LongId | Self::TooManyOpen | Self::Session(_) => self.to_string(),
         }
     }
 }
@@ -115,7 +123,7 @@ impl Activity {
         }
         self.released = false;
         match event {
-            AgentEvent::SessionStarted(session) => self.start_session(session),
+            AgentEvent::SessionStarted(session) => return self.start_session(session),
             AgentEvent::SessionEnded { agent_id } if agent_id == MAIN_AGENT => {
                 self.work = Work::default();
                 self.settle_state();
@@ -163,9 +171,9 @@ impl Activity {
         }
     }
 
-    fn start_session(&mut self, session: SessionStarted) {
+    fn start_session(&mut self, session: SessionStarted) -> Result<(), Refused> {
         if session.agent_id != MAIN_AGENT {
-            return;
+            return Ok(());
         }
         let same = |known: &KnownSession| known.id == session.session_id;
         if self.session.as_ref().is_some_and(|known| !same(known)) {
@@ -187,9 +195,11 @@ impl Activity {
         if let Some(title) = &session.title {
             self.title = text::clean(Some(title));
         }
-        self.session = Some(KnownSession::of(session));
+        let (session, wrong) = KnownSession::of(session);
+        self.session = Some(session);
         self.resend += 1;
         self.settle_state();
+        if wrong.is_empty() { Ok(()) } else { Err(Refused::Session(wrong)) }
     }
 
     fn change_tokens(&mut self, tokens: BTreeMap<String, Option<String>>) -> Result<(), Refused> {

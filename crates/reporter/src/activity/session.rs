@@ -1,4 +1,4 @@
-use herdr_proto::{ResumeArgv, SessionId, SessionPath};
+use herdr_proto::{InvalidValue, ResumeArgv, SessionId, SessionPath};
 
 use crate::event::SessionStarted;
 
@@ -24,14 +24,22 @@ pub(super) struct KnownSession {
 }
 
 impl KnownSession {
-    pub(super) fn of(session: SessionStarted) -> Self {
+    /// What is known of it, and what of it the server would drop.
+    pub(super) fn of(session: SessionStarted) -> (Self, Vec<InvalidValue>) {
+        let mut wrong = Vec::new();
         let sent = Session {
-            id: SessionId::parse(session.session_id.as_str()).ok(),
-            path: session.session_path.and_then(|path| SessionPath::parse(path).ok()),
-            resume_argv: session.resume_argv.and_then(|argv| ResumeArgv::parse(argv).ok()),
+            id: kept(SessionId::parse(session.session_id.as_str()), &mut wrong),
+            path: session.session_path.and_then(|path| kept(SessionPath::parse(path), &mut wrong)),
+            resume_argv: session
+                .resume_argv
+                .and_then(|argv| kept(ResumeArgv::parse(argv), &mut wrong)),
         };
         // An empty one would be told as sent.
         let sent = (sent.id.is_some() || sent.path.is_some()).then_some(sent);
-        Self { id: session.session_id, sent }
+        (Self { id: session.session_id, sent }, wrong)
     }
+}
+
+fn kept<T>(parsed: Result<T, InvalidValue>, wrong: &mut Vec<InvalidValue>) -> Option<T> {
+    parsed.map_err(|why| wrong.push(why)).ok()
 }

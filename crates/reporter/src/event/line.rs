@@ -25,8 +25,8 @@ pub enum EventLine {
 /// How long a flush waits if it does not say.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Longest name of an unknown event that a message repeats.
-const KIND_SHOWN: usize = 40;
+/// Longest unknown name that a message repeats.
+const NAME_SHOWN: usize = 40;
 
 impl EventLine {
     /// Reads one JSON line; surrounding blanks do not matter, and a blank line
@@ -122,10 +122,14 @@ fn parse(line: &[u8]) -> Result<EventLine, LineProblem> {
     let Value::Object(mut map) = value else { return Err(LineProblem::NotAnObject) };
     let Some(Value::String(kind)) = map.remove("event") else { return Err(LineProblem::NoKind) };
     let Some(kind) = KINDS.iter().find(|known| **known == kind) else {
-        let shown = strip_controls(&kind).chars().take(KIND_SHOWN).collect();
-        return Err(LineProblem::UnknownKind(shown));
+        return Err(LineProblem::UnknownKind(shown(&kind)));
     };
     event(kind, &mut Fields::new(kind, &mut map))
+}
+
+/// A name of somebody else's, cleaned and cut.
+fn shown(name: &str) -> String {
+    strip_controls(name).chars().take(NAME_SHOWN).collect()
 }
 
 const KINDS: [&str; 18] = [
@@ -237,7 +241,7 @@ fn state_key(fields: &Fields<'_>, word: &str) -> Result<StateKey, LineProblem> {
     StateKey::ALL.into_iter().find(|key| key.as_str() == word).ok_or_else(|| {
         fields.problem(
             "labels",
-            "names another state",
+            format!("has `{}`, which is no state", shown(word)),
             "only idle, working, blocked, done and unknown",
         )
     })

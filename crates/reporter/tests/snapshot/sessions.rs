@@ -1,7 +1,7 @@
 //! What a session brings, keeps and forgets.
 
 use herdr_proto::ReportState;
-use reporter::{AgentEvent, Config, MAIN_AGENT, SessionStarted};
+use reporter::{Activity, AgentEvent, Config, MAIN_AGENT, SessionStarted};
 
 use crate::support::{config, fold, model, set, show, shown_tokens, started, usage};
 
@@ -68,14 +68,17 @@ fn a_session_goes_out_as_far_as_the_server_takes_it() {
     assert_eq!(given.path.unwrap().as_ref(), "/var/sessions/a");
     assert!(given.resume_argv.is_some());
 
-    let shown = show(
-        &Config::default(),
-        [session("a", |s| {
+    let mut activity = Activity::default();
+    let refused = activity
+        .apply(session("a", |s| {
             s.session_path = Some("relative/a".into());
             s.resume_argv = Some(vec!["/bin/agent".into(), "it's".into()]);
-        })],
-    );
-    let given = shown.session.unwrap();
+        }))
+        .unwrap_err();
+    let told = refused.to_string();
+    assert!(told.contains("agent_session_path is relative"), "{told}");
+    assert!(told.contains("resume_argv") && !told.contains("/bin/agent"), "{told}");
+    let given = activity.snapshot(&Config::default()).unwrap().session.unwrap();
     assert!(given.id.is_some());
     assert_eq!((given.path, given.resume_argv), (None, None), "the server would refuse or drop it");
 }
