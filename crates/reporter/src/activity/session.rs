@@ -28,7 +28,9 @@ impl KnownSession {
     pub(super) fn of(session: SessionStarted) -> (Self, Vec<InvalidValue>) {
         let mut wrong = Vec::new();
         let sent = Session {
-            id: kept(SessionId::parse(session.session_id.as_str()), &mut wrong),
+            // Any id tells one session from another and may be shown as a
+            // token, so one that the server would drop is no mistake.
+            id: SessionId::parse(session.session_id.as_str()).ok(),
             path: session.session_path.and_then(|path| kept(SessionPath::parse(path), &mut wrong)),
             resume_argv: session
                 .resume_argv
