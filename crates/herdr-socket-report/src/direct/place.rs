@@ -35,9 +35,7 @@ impl Direct {
         let Ok(Ok(ProcessInfoReply { process_info: info, .. })) = decode(&reply) else {
             return unprovable;
         };
-        await_shell(&info).await;
-        let socket: &Path = self.client.socket();
-        match judge_place(&info, agent, socket, server) {
+        match judge_place(&info, agent, self.client.socket(), server).await {
             Identity::Proven => Ok(()),
             Identity::Foreign => Err(Problem::Foreign),
             _ => unprovable,
@@ -47,12 +45,13 @@ impl Direct {
 
 /// Judges whether `agent` runs in a pane, or without one this process or one
 /// that it comes from.
-pub(crate) fn judge_place(
+pub(crate) async fn judge_place(
     info: &ProcessInfo,
     agent: Option<u32>,
     socket: &Path,
     server: Peer,
 ) -> Identity {
+    await_shell(info).await;
     let judge = |process| judge_identity(info, process, socket, server);
     let identity = judge(agent);
     let proves = |ancestor| judge(Some(ancestor)) == Identity::Proven;

@@ -109,7 +109,7 @@ async fn judge(client: &Client, pane: &PaneId) -> Result<(Identity, String), Err
         _ => return cannot("the server's answer is not understood"),
     };
     let unseen = cfg!(target_os = "linux") && server.pid().is_none();
-    match (judge_place(&info, None, client.socket(), server), info.shell_pid) {
+    match (judge_place(&info, None, client.socket(), server).await, info.shell_pid) {
         (Identity::Proven, _) => {
             Ok((Identity::Proven, "this process runs in the pane, proven by its shell".to_owned()))
         }
@@ -142,7 +142,7 @@ fn unreachable(name: &'static str, error: &Error) -> Obstacle {
         ErrorKind::Refused => (
             Exit::Unreachable,
             "nobody listens there any more: start the killed server again and open another \
-                 pane, or whatever forwards the socket, such as ssh",
+             pane, or whatever forwards the socket, such as ssh",
         ),
         ErrorKind::Timeout(_) | ErrorKind::Busy => {
             (Exit::Unreachable, "the server hangs or is stopped: see whether its windows react")

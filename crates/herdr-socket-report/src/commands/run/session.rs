@@ -93,7 +93,7 @@ impl Session {
                 match reach(endpoint, allow_foreign_socket, LAST_STATE) {
                     Ok(()) => Exit::Fine,
                     Err(Unreached { kind, detail, exit }) => {
-                        voice.diagnose(kind.as_str(), &detail);
+                        voice.raise(kind, &detail);
                         exit
                     }
                 }
@@ -102,6 +102,7 @@ impl Session {
                 if let Some(lease) = lease {
                     explain_silence(&lease, &handle, end, &voice);
                 }
+                explain_loss(ended, &voice);
                 outcome(&handle, ended, &voice)
             }
         };
@@ -170,8 +171,16 @@ fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, voice: &Voice) 
         // Who is told to end at once need not have said anything.
         return;
     };
-    voice.diagnose(kind.as_str(), detail);
-    voice.note(kind);
+    voice.raise(kind, detail);
+}
+
+/// Says that the row may stay, where no diagnostic has said why.
+fn explain_loss(ended: Ended, voice: &Voice) {
+    if ended == Ended::NotReleased && !voice.raised(&[ConnectFailed, Timeout, NotPaneApi]) {
+        let detail =
+            "the release was not answered in time; if the row stays, `release` gives it back";
+        voice.raise(Timeout, detail);
+    }
 }
 
 /// Whether anything reached the server, for `--strict`.
@@ -179,11 +188,6 @@ fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     let counters = handle.counters();
     let (offered, delivered) = (counters.offered > 0, counters.delivered > 0);
     let lost = ended == Ended::NotReleased;
-    if lost && !voice.raised(&[ConnectFailed, Timeout, NotPaneApi]) {
-        let detail =
-            "the release was not answered in time; if the row stays, `release` gives it back";
-        voice.diagnose(Timeout.as_str(), detail);
-    }
     if lost || (!delivered && voice.raised(&[ConnectFailed, Timeout, NotPaneApi])) {
         Exit::Unreachable
     } else if !delivered && voice.raised(&[ProtocolRejected]) {

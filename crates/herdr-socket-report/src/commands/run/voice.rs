@@ -94,7 +94,7 @@ impl Voice {
         let voice = self.clone();
         thread::spawn(move || {
             while let Some(diagnostic) = diagnostics.recv() {
-                voice.raise(&diagnostic);
+                voice.raise(diagnostic.kind, &diagnostic.detail);
             }
             drop(following);
         });
@@ -120,16 +120,12 @@ impl Voice {
         exit
     }
 
-    /// Remembers that one of this kind was raised.
-    pub(crate) fn note(&self, kind: DiagnosticKind) {
+    /// A diagnostic of one of the reporter's kinds, which is remembered.
+    pub(crate) fn raise(&self, kind: DiagnosticKind, detail: &str) {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).push(kind);
-    }
-
-    fn raise(&self, diagnostic: &Diagnostic) {
-        self.note(diagnostic.kind);
         // What does not fit is named by its line already.
-        if diagnostic.kind != DiagnosticKind::Limit {
-            self.diagnose(diagnostic.kind.as_str(), &diagnostic.detail);
+        if kind != DiagnosticKind::Limit {
+            self.diagnose(kind.as_str(), detail);
         }
     }
 }
