@@ -51,7 +51,7 @@ pub(crate) async fn judge_place(
     socket: &Path,
     server: Peer,
 ) -> Identity {
-    await_shell(info).await;
+    await_shell(info, server).await;
     let judge = |process| judge_identity(info, process, socket, server);
     let identity = judge(agent);
     let proves = |ancestor| judge(Some(ancestor)) == Identity::Proven;

@@ -308,20 +308,13 @@ fn a_pane_that_was_closed_or_moved_is_told() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_process_of_another_place_is_foreign() {
+    use crate::whose::{Shell, leads};
+
     let pane = Pane::new();
-    let mut command = std::process::Command::new("setsid");
-    let mut shell = command.args(["sleep", "1000"]).envs(pane.herdr.env()).spawn().unwrap();
-    let pid = shell.id();
-    crate::pane::poll(|| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        let session = stat.rsplit_once(')')?.1.split_whitespace().nth(3)?.to_owned();
-        (session == pid.to_string()).then_some(())
-    });
-    pane.herdr.with_model(|model| model.set_processes("w1:p1", Some(pid), Vec::new()));
+    let shell = Shell::start(&pane);
+    leads(&pane, shell.0.id());
     let foreign = doctor(&pane, &[]);
     let anyway = doctor(&pane, &["--any-pane"]);
-    shell.kill().unwrap();
-    shell.wait().unwrap();
     foreign.fails(4, "identity", "does not run in the pane");
     anyway.shows();
     anyway.says("identity", Value::Null, "any_pane reports anyway");

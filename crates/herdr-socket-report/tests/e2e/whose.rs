@@ -28,9 +28,20 @@ impl Drop for Shell {
     }
 }
 
+/// The leader of a process's session, 0 if that is outside of what can be seen
+/// from here.
 pub(crate) fn session_of(process: u32) -> Option<u32> {
+    of_stat(process, 3)
+}
+
+/// The same of its group.
+pub(crate) fn group_of(process: u32) -> Option<u32> {
+    of_stat(process, 2)
+}
+
+fn of_stat(process: u32, after_name: usize) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_whitespace().nth(3)?.parse().ok()
+    stat.rsplit_once(')')?.1.split_whitespace().nth(after_name)?.parse().ok()
 }
 
 pub(crate) fn leads(pane: &Pane, shell: u32) {

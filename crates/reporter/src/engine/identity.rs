@@ -15,15 +15,16 @@ const STARTS_WITHIN: Duration = Duration::from_millis(200);
 const STARTING_LOOK: Duration = Duration::from_millis(2);
 
 /// Waits until the pane's shell is started, if it is about to: a server names a
-/// shell that it has just born, and one that has no environment yet proves
-/// nothing to [`judge_identity`]. Takes at most 200 ms, and no time as a rule.
+/// shell that it has just born, and one that has not its own environment yet
+/// proves nothing to [`judge_identity`]. `server` is who answered. Takes at most
+/// 200 ms, and no time as a rule.
 ///
 /// # Cancel safety
 ///
 /// It only looks, so it may be dropped at any moment.
-pub async fn await_shell(info: &ProcessInfo) {
+pub async fn await_shell(info: &ProcessInfo, server: Peer) {
     if let Some(shell) = info.shell_pid {
-        await_start(|| is_starting(shell)).await;
+        await_start(|| is_starting(shell, server.pid())).await;
     }
 }
 
@@ -58,44 +59,61 @@ pub fn judge_identity(
     let (Some(shell), Some(session)) = (info.shell_pid, session_of(agent)) else {
         return Identity::Unprovable;
     };
-    if session == shell {
+    let led_by_shell = Leader::Process(shell);
+    if session == led_by_shell {
         Identity::Proven
-    } else if session_of(shell) == Some(shell) && is_of_this_server(shell, socket) {
+    } else if session_of(shell) == Some(led_by_shell) && is_of_this_server(shell, socket) {
         Identity::Foreign
     } else {
         Identity::Unprovable
     }
 }
 
-/// The leader of a process's session; `None` if there is no such process, or if
-/// its leader is outside of our namespace, as in a container that somebody
-/// entered. The system call answers 0 then, which `getsid` takes for granted
-/// never to be.
+/// Who leads a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leader {
+    Process(u32),
+    /// A process outside of our namespace, as where somebody entered a
+    /// container. It is nobody who can be seen from here.
+    #[cfg(target_os = "linux")]
+    Outside,
+}
+
+/// The leader of a process's session; `None` if there is no such process.
 #[cfg(target_os = "linux")]
-fn session_of(process: u32) -> Option<u32> {
+fn session_of(process: u32) -> Option<Leader> {
     let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
     // The name before it is in parentheses and may hold anything.
     let rest = stat.rsplit(|byte| *byte == b')').next()?;
     let session = std::str::from_utf8(rest).ok()?.split_whitespace().nth(3)?;
-    session.parse().ok().filter(|session| *session != 0)
+    // The number of a leader outside is 0, which `getsid` takes for granted
+    // never to be.
+    session.parse().ok().map(|leader| match leader {
+        0 => Leader::Outside,
+        leader => Leader::Process(leader),
+    })
 }
 
 #[cfg(not(target_os = "linux"))]
-fn session_of(process: u32) -> Option<u32> {
+fn session_of(process: u32) -> Option<Leader> {
     let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw)?;
     let session = rustix::process::getsid(Some(process)).ok()?;
-    u32::try_from(session.as_raw_nonzero().get()).ok()
+    u32::try_from(session.as_raw_nonzero().get()).ok().map(Leader::Process)
 }
 
-/// Between the call that starts a program and its first instruction a process
-/// has no environment.
+/// Whether a process of the server's is still about to become the shell. From
+/// its birth to the call that starts a program it is a copy of the server, from
+/// there to its first instruction it has no environment.
 #[cfg(target_os = "linux")]
-fn is_starting(process: u32) -> bool {
-    std::fs::read(format!("/proc/{process}/environ")).is_ok_and(|entries| entries.is_empty())
+fn is_starting(process: u32, server: Option<u32>) -> bool {
+    let program = |process: u32| std::fs::read_link(format!("/proc/{process}/exe")).ok();
+    let is_copy = || server.and_then(program).is_some_and(|it| program(process) == Some(it));
+    let environment = || std::fs::read(format!("/proc/{process}/environ"));
+    is_copy() || environment().is_ok_and(|entries| entries.is_empty())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_starting(_process: u32) -> bool {
+fn is_starting(_process: u32, _server: Option<u32>) -> bool {
     false
 }
 
@@ -138,10 +156,13 @@ mod tests {
 
     #[test]
     fn a_session_is_known_by_its_leader() {
-        let own = std::process::id();
-        let Some(leader) = session_of(own) else { return };
-        // A leader that can be seen leads its own.
-        assert!(session_of(leader).is_none_or(|of_leader| of_leader == leader));
+        match session_of(std::process::id()) {
+            // One that can be seen leads its own.
+            Some(Leader::Process(leader)) => {
+                assert_eq!(session_of(leader), Some(Leader::Process(leader)));
+            }
+            led => assert_eq!(led, Some(Leader::Outside)),
+        }
         assert_eq!(session_of(0), None);
         assert_eq!(session_of(u32::MAX), None);
     }
@@ -149,9 +170,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_shell_that_starts_is_waited_for_but_not_for_long() {
         let began = tokio::time::Instant::now();
-        await_start(|| is_starting(std::process::id())).await;
-        await_start(|| is_starting(u32::MAX)).await;
+        let own = std::process::id();
+        await_start(|| is_starting(own, None)).await;
+        await_start(|| is_starting(u32::MAX, Some(own))).await;
         assert_eq!(began.elapsed(), Duration::ZERO);
+        assert!(is_starting(own, Some(own)), "a copy of the server");
 
         let looks = std::cell::Cell::new(0);
         await_start(|| looks.replace(looks.get() + 1) < 3).await;

@@ -380,7 +380,7 @@ async fn exchange(client: Client, request: Request) -> Result<(Answer, Peer), Fa
     let answer = request.call.decode(&reply)?;
     #[cfg(unix)]
     if let Answer::Processes(info) = &answer {
-        super::identity::await_shell(info).await;
+        super::identity::await_shell(info, peer).await;
     }
     Ok((answer, peer))
 }
