@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use herdr_proto::ErrorCode;
 
+use super::outcome::is_passing;
 use super::plan::{Action, plan};
 use super::request::Carries;
 use super::{Ended, FailureKind, Lease, Now, PaneMachine, Step};
@@ -19,9 +20,14 @@ pub(super) struct Ending {
     /// Until then what is in flight may be answered and the clears go out.
     clear_until: Duration,
     deadline: Duration,
+    /// It has sent a request of its own; what is in flight before is older.
+    began: bool,
+    /// A clear failed, so no other is tried.
     clear_failed: bool,
     /// Something of ours was on the pane, as far as we know.
     had_claim: bool,
+    /// Title, labels or tokens of ours may stay there.
+    leaves_metadata: bool,
     /// The server was there; if it is not now, it may just be replaced.
     was_up: bool,
     retry_at: Option<Duration>,
@@ -37,12 +43,15 @@ impl PaneMachine {
         self.ending = Some(Ending {
             clear_until: now.saturating_add(budget / 2),
             deadline: now.saturating_add(budget.max(RELEASE_MIN)),
+            began: false,
             clear_failed: false,
+            leaves_metadata: false,
             had_claim: !self.owes_nothing(),
             was_up: self.backoff.until().is_none(),
             retry_at: None,
             done: None,
         });
+        self.ledger.drop_waiting();
         self.wanted = None;
         self.inherited = false;
     }
@@ -61,8 +70,7 @@ impl PaneMachine {
             self.abandon();
             let owed = !self.owes_nothing();
             if let Some(ending) = &mut self.ending {
-                // What was in flight may have claimed the pane, or may have
-                // been the clear.
+                // What was in flight may have claimed the pane.
                 ending.had_claim |= owed;
                 ending.clear_failed = true;
             }
@@ -98,6 +106,9 @@ impl PaneMachine {
         let failed = self.ending.as_ref().is_some_and(|ending| ending.clear_failed);
         let clearing = elapsed < clear_until && !failed;
         if clearing && self.must_look_before_clearing() {
+            if let Some(ending) = &mut self.ending {
+                ending.began = true;
+            }
             step.request = Some(self.send_look(now, clear_until.saturating_sub(elapsed)));
             step.wake = Some(clear_until);
             return;
@@ -109,9 +120,12 @@ impl PaneMachine {
             self.finish(step);
             return;
         };
+        let has_metadata = self.confirmed.has_metadata();
         if let Some(ending) = &mut self.ending {
+            ending.began = true;
             // Also if what was in flight when it began was the claim.
             ending.had_claim = true;
+            ending.leaves_metadata = has_metadata;
         }
         let until = if action == Action::Release { deadline } else { clear_until };
         let time = until.saturating_sub(elapsed).max(RELEASE_MIN);
@@ -126,27 +140,29 @@ impl PaneMachine {
         }
     }
 
-    /// A read-back or a clear failed: the release goes out all the same.
-    pub(super) fn clear_failed(&mut self, kind: &FailureKind) {
+    /// A request failed while it ends. Whatever it was, the release goes out,
+    /// unless there is no pane left.
+    pub(super) fn failed_at_the_end(
+        &mut self,
+        now: Duration,
+        carries: &Carries,
+        kind: &FailureKind,
+    ) {
         let Some(ending) = &mut self.ending else { return };
-        ending.clear_failed = true;
+        if let Some(part) = carries.part() {
+            self.ledger.lost(part);
+        }
+        let refused = matches!(kind, FailureKind::Rejected(_) | FailureKind::Malformed);
         if is_gone(kind) {
             ending.done = Some(Ended::NothingToRelease);
-        }
-    }
-
-    /// The release itself failed; try again if only the server was away. One
-    /// that went while it was asked may or may not have taken it; a release
-    /// twice is one release.
-    pub(super) fn release_failed(&mut self, now: Duration, kind: &FailureKind) {
-        let Some(ending) = &mut self.ending else { return };
-        let again = now + RELEASE_RETRY;
-        let away = matches!(kind, FailureKind::Unreachable | FailureKind::Broken);
-        if away && ending.was_up && again < ending.deadline {
-            ending.retry_at = Some(again);
+        } else if !ending.began {
+            // It says nothing about the clears and the release to come.
+        } else if *carries == Carries::Release {
+            ending.release_failed(now, kind);
+        } else if *carries == Carries::Look && refused {
+            self.watcher.cannot_look();
         } else {
-            let how = if is_gone(kind) { Ended::NothingToRelease } else { Ended::NotReleased };
-            ending.done.get_or_insert(how);
+            ending.clear_failed = true;
         }
     }
 
@@ -158,9 +174,29 @@ impl PaneMachine {
 
     fn how_released(&self) -> Ended {
         match &self.ending {
-            Some(ending) if ending.had_claim && ending.clear_failed => Ended::ReleasedUncleared,
-            Some(ending) if ending.had_claim => Ended::Released,
-            _ => Ended::NothingToRelease,
+            Some(ending) if !ending.had_claim => Ended::NothingToRelease,
+            Some(ending) if ending.leaves_metadata => Ended::ReleasedUncleared,
+            Some(_) => Ended::Released,
+            None => Ended::NothingToRelease,
+        }
+    }
+}
+
+impl Ending {
+    /// The release itself failed; try again if only the server was away, or
+    /// put it off. One that went while it was asked may or may not have taken
+    /// it; a release twice is one release.
+    fn release_failed(&mut self, now: Duration, kind: &FailureKind) {
+        let worth_it = match kind {
+            FailureKind::Unreachable | FailureKind::Broken => self.was_up,
+            FailureKind::Rejected(code) => is_passing(code),
+            _ => false,
+        };
+        let again = now + RELEASE_RETRY;
+        if worth_it && again < self.deadline {
+            self.retry_at = Some(again);
+        } else {
+            self.done.get_or_insert(Ended::NotReleased);
         }
     }
 }

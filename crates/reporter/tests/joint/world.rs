@@ -114,9 +114,13 @@ impl World {
     }
 
     pub(crate) fn tell(&mut self, event: AgentEvent) {
+        let gives_back = event == AgentEvent::Release;
         self.activity.apply(event).unwrap();
         let wanted = self.activity.snapshot(&self.config).map(Box::new);
-        self.step(Input::Wanted(wanted));
+        // As the shell does: who has not said anything gives nothing back.
+        if wanted.is_some() || gives_back {
+            self.step(Input::Wanted(wanted));
+        }
     }
 
     pub(crate) fn step(&mut self, input: Input) {
