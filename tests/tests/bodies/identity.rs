@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
+use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
 use e2e::stage::{AGENT, PATIENCE, Stage, shows, sidecar, skipped, told, until};
@@ -139,9 +140,11 @@ fn with_known_agent(stage: &Stage, meanwhile: impl Fn()) -> bool {
     if !stage.has_shell() {
         return stage.as_fake().is_some();
     }
+    // Our own program, as others may look at the name that they are called by.
+    // Outside of Herdr it reads its terminal and does nothing.
     let program = stage.folder().join("claude");
-    std::fs::copy("/bin/sleep", &program).unwrap();
-    let line = format!("{} 60\n", program.display());
+    symlink(sidecar(), &program).unwrap();
+    let line = format!("HERDR_ENV=0 {} run\n", program.display());
     stage.call("pane.send_text", &json!({ "pane_id": pane, "text": line }));
     let running = || {
         let info = stage.read(&ProcessInfoGet::new(stage.pane().clone())).unwrap().process_info;
@@ -165,14 +168,12 @@ fn b38_a_known_agent_that_comes_and_goes_changes_nothing(stage: &Stage) {
     stage.flushed(&host);
     let ours =
         |pane: &PaneInfo| shows(pane, "working") && pane.title.as_deref() == Some("own label");
-    let back = |moment: &str| {
-        let pane = until(Duration::from_secs(6), || Some(stage.seen()).filter(ours));
-        assert!(pane.is_some(), "{moment}: {:?}", stage.seen());
-    };
-    if !with_known_agent(stage, || back("while it runs")) {
+    let back = || stage.wait_within(Duration::from_secs(6), ours);
+    // First while it runs, then after it has ended.
+    if !with_known_agent(stage, || drop(back())) {
         return skipped("b38", "no known agent can run here");
     }
-    back("after it ended");
+    back();
     let ask = turn.prompt(Prompt::approval("Run it?"));
     stage.wait_for("blocked");
     drop((ask, turn));
@@ -230,14 +231,12 @@ fn b32_a_moved_pane_is_found_after_a_handoff(stage: &Stage) {
         .write_all(b"{\"event\":\"prompt_opened\",\"prompt_id\":\"p\",\"kind\":\"approval\"}\n")
         .unwrap();
     stage.wait_for("blocked");
-    if !stage.hand_off() {
+    if stage.hand_off().is_none() {
         return skipped("b32", "this server hands nothing over");
     }
-    let find = || stage.panes().into_iter().find(|pane| pane.pane_id == id);
-    let found = until(Duration::from_secs(3), || {
-        find().filter(|pane| shows(pane, "blocked") && pane.title.as_deref() == Some("on the move"))
+    stage.wait_anywhere_within(Duration::from_secs(3), |pane| {
+        pane.pane_id == id && shows(pane, "blocked") && pane.title.as_deref() == Some("on the move")
     });
-    assert!(found.is_some(), "{:?}", find());
     let others = stage.panes().into_iter().filter(|pane| pane.pane_id != id);
     for other in others {
         assert_eq!((other.agent, other.agent_status), (None, AgentStatus::UNKNOWN));
@@ -255,7 +254,7 @@ fn b31_a_closed_pane_ends_the_host_quietly(stage: &Stage) {
     let start = Instant::now();
     let ended = host.close(Duration::from_secs(10));
     assert_eq!(ended, Ended::NothingToRelease);
-    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
 }
 
 fn b31_a_moved_pane_is_known_by_its_old_id(stage: &Stage) {

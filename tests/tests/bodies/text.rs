@@ -193,7 +193,7 @@ fn b52_a_hundred_restarts_use_up_nothing(stage: &Stage) {
 }
 
 fn b55_what_a_killed_host_showed_goes_by_itself(stage: &Stage) {
-    let mut host = stage.sidecar(&["--metadata-ttl-s", "2"]);
+    let mut host = stage.sidecar(&["--metadata-ttl-s", "4"]);
     host.tell(r#"{"event":"agent_started"}"#);
     host.tell(r#"{"event":"title_changed","title":"on loan"}"#);
     host.tell(r#"{"event":"tokens_changed","tokens":{"branch":"main"}}"#);
@@ -202,11 +202,11 @@ fn b55_what_a_killed_host_showed_goes_by_itself(stage: &Stage) {
     };
     stage.wait(there);
     // While the host lives, it is renewed.
-    let gone = until(Duration::from_secs(4), || (!there(&stage.seen())).then_some(()));
+    let gone = until(Duration::from_secs(7), || (!there(&stage.seen())).then_some(()));
     assert_eq!(gone, None, "the title outlives its ttl while the host lives");
     host.kill();
     stage
-        .wait_within(Duration::from_secs(6), |pane| pane.title.is_none() && pane.tokens.is_empty());
+        .wait_within(Duration::from_secs(7), |pane| pane.title.is_none() && pane.tokens.is_empty());
     // A later run starts clean.
     let mut host = stage.sidecar(&[]);
     host.tell(r#"{"event":"agent_started"}"#);
