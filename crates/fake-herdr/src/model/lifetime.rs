@@ -249,6 +249,7 @@ impl Model {
         let place = self.place_of(pane);
         let workspace = place.and_then(|place| self.workspace_view(place.workspace));
         let closed = self.detach(pane);
+        self.look_again();
         self.panes.remove(&pane);
         self.aliases.retain(|_, alias| *alias != pane);
         if let (Some(id), Some(workspace)) = (&closed.1, workspace) {

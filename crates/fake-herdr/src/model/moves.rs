@@ -28,18 +28,18 @@ impl Model {
         };
         let previous_tab_id = self.tab_id(place);
         let previous_workspace_id = self.workspace_id(place.workspace);
-        let target = self.destination(pane, place, &params.destination)?;
-        if target.is_none() {
+        let target = self.target(place, params.destination)?;
+        if matches!(target, Target::SameTab) {
             let (info, layout) = (self.info(pane)?, self.layout_view(place));
             return Ok(Outcome::PaneMove {
                 move_result: Box::new(MoveView {
                     changed: false,
-                    reason: Some("already_there"),
+                    reason: Some("same_tab"),
                     previous_pane_id: before,
                     previous_workspace_id,
                     previous_tab_id,
                     pane: info,
-                    source_layout: None,
+                    source_layout: Some(layout.clone()),
                     focused_pane_id: layout.focused_pane_id.clone(),
                     target_layout: layout,
                     created_workspace: None,
@@ -49,8 +49,9 @@ impl Model {
                 }),
             });
         }
-        let (closed_tab_id, closed_workspace_id) = self.detach(pane);
-        let created = self.settle(pane, &previous_workspace_id, params.destination, params.focus);
+        let (closed_tab_id, closed_workspace_id, created) =
+            self.take_along(pane, place, target, params.focus);
+        self.look_again();
         if self.pane_id(pane).as_deref() != Some(&before) {
             self.aliases.insert(before.clone(), pane);
         }
@@ -74,84 +75,101 @@ impl Model {
             created_tab: created.tab.then(|| self.tab_view(place)),
             closed_workspace_id,
             closed_tab_id,
-            focused_pane_id: self
-                .focused_pane()
-                .and_then(|pane| self.pane_id(pane))
-                .unwrap_or_default(),
+            focused_pane_id: self.layout_view(place).focused_pane_id,
         };
         self.emit_moved(&result);
         Ok(Outcome::PaneMove { move_result: Box::new(result) })
     }
 
-    /// Checks a destination; `None` when the pane is there already.
-    fn destination(
-        &self,
-        pane: u64,
-        from: Place,
-        destination: &Destination,
-    ) -> Result<Option<()>, Failure> {
+    /// Checks a destination, and finds it before anything is moved: a place in
+    /// the list of workspaces names another one afterwards.
+    fn target(&self, from: Place, destination: Destination) -> Result<Target, Failure> {
         match destination {
-            Destination::Tab { tab_id, target_pane_id, .. } => {
-                let place = self.find_tab(tab_id).ok_or_else(|| {
+            Destination::Tab { tab_id, target_pane_id, split, ratio } => {
+                let place = self.find_tab(&tab_id).ok_or_else(|| {
                     Failure::new("tab_not_found", format!("there is no tab {tab_id}"))
                 })?;
-                if let Some(target) = target_pane_id {
-                    let target = self.find_pane(target)?;
-                    if self.place_of(target) != Some(place) || target == pane {
-                        return Err(Failure::new(
-                            "target_pane_not_found",
-                            format!("the target pane is not in tab {tab_id}"),
-                        ));
-                    }
+                if place == from {
+                    return Ok(Target::SameTab);
                 }
-                Ok((place != from).then_some(()))
+                let beside = match target_pane_id {
+                    None => self.workspaces[place.workspace].tabs[place.tab].focused,
+                    Some(target) => self
+                        .find_pane(&target)
+                        .ok()
+                        .filter(|pane| self.place_of(*pane) == Some(place))
+                        .ok_or_else(|| {
+                            Failure::new(
+                                "target_pane_not_found",
+                                format!("there is no pane {target} in tab {tab_id}"),
+                            )
+                        })?,
+                };
+                let direction = split.unwrap_or(Direction::Right);
+                Ok(Target::Beside { beside, direction, ratio: ratio.unwrap_or(0.5) })
             }
-            Destination::NewTab { workspace_id: Some(id), .. } => {
-                self.find_workspace(id).ok_or_else(|| Failure::workspace_not_found(id))?;
-                Ok(Some(()))
+            Destination::NewTab { workspace_id, label } => {
+                let workspace = match &workspace_id {
+                    None => from.workspace,
+                    Some(id) => {
+                        self.find_workspace(id).ok_or_else(|| Failure::workspace_not_found(id))?
+                    }
+                };
+                if workspace == from.workspace {
+                    return Ok(Target::OwnNewTab { label });
+                }
+                Ok(Target::NewTab { workspace: self.workspaces[workspace].key, label })
             }
-            Destination::NewTab { .. } | Destination::NewWorkspace { .. } => Ok(Some(())),
+            Destination::NewWorkspace { label, tab_label } => {
+                Ok(Target::NewWorkspace { label, tab_label })
+            }
         }
     }
 
-    /// Puts a detached pane where it belongs.
-    fn settle(
+    /// Takes a pane out of its place and puts it where it belongs. Returns the
+    /// tab and the workspace that were closed, and what was made.
+    fn take_along(
         &mut self,
         pane: u64,
-        from_workspace: &str,
-        destination: Destination,
+        from: Place,
+        target: Target,
         focus: bool,
-    ) -> Created {
-        match destination {
-            Destination::NewWorkspace { label, tab_label } => {
-                self.add_workspace(pane, label, tab_label, focus);
-                Created { workspace: true, tab: true }
-            }
-            Destination::NewTab { workspace_id, label } => {
-                let name = workspace_id.as_deref().unwrap_or(from_workspace);
-                let Some(workspace) = self.find_workspace(name) else {
-                    // It was the last pane of the workspace, which is gone now.
-                    self.add_workspace(pane, label, None, focus);
-                    return Created { workspace: true, tab: true };
-                };
-                let elsewhere = self.workspace_id(workspace) != from_workspace;
-                self.add_tab(workspace, pane, label, focus, elsewhere);
-                Created { workspace: false, tab: true }
-            }
-            Destination::Tab { tab_id, target_pane_id, split, ratio } => {
-                if let Some(place) = self.find_tab(&tab_id) {
-                    if self.workspace_id(place.workspace) != from_workspace {
-                        self.number_pane(place.workspace, pane);
-                    }
-                    let beside = target_pane_id
-                        .and_then(|target| self.find_pane(&target).ok())
-                        .unwrap_or(self.workspaces[place.workspace].tabs[place.tab].focused);
-                    let direction = split.unwrap_or(Direction::Right);
-                    self.add_beside(beside, pane, direction, ratio.unwrap_or(0.5), focus);
-                }
-                Created { workspace: false, tab: false }
-            }
+    ) -> (Option<String>, Option<String>, Created) {
+        let own = self.workspaces[from.workspace].key;
+        let made = |workspace, tab| Created { workspace, tab };
+        if let Target::OwnNewTab { label } = target {
+            // Made before the old place is left: the workspace stays, with the
+            // pane's id, even if this is its only pane.
+            self.add_tab(from.workspace, pane, label, focus, false);
+            let (closed_tab, closed_workspace) = self.detach(pane);
+            return (closed_tab, closed_workspace, made(false, true));
         }
+        let (closed_tab, closed_workspace) = self.detach(pane);
+        // Somebody always looks at something.
+        let focus = focus || self.focused_workspace().is_none();
+        let created = match target {
+            Target::SameTab | Target::OwnNewTab { .. } => made(false, false),
+            Target::NewWorkspace { label, tab_label } => {
+                self.add_workspace(pane, label, tab_label, focus);
+                made(true, true)
+            }
+            Target::NewTab { workspace, label } => {
+                if let Some(workspace) = self.workspaces.iter().position(|of| of.key == workspace) {
+                    self.add_tab(workspace, pane, label, focus, true);
+                }
+                made(false, true)
+            }
+            Target::Beside { beside, direction, ratio } => {
+                if let Some(place) = self.place_of(beside)
+                    && self.workspaces[place.workspace].key != own
+                {
+                    self.number_pane(place.workspace, pane);
+                }
+                self.add_beside(beside, pane, direction, ratio, focus);
+                made(false, false)
+            }
+        };
+        (closed_tab, closed_workspace, created)
     }
 
     fn emit_moved(&mut self, moved: &MoveView) {
@@ -172,6 +190,29 @@ impl Model {
         }
         self.events.push(Event::new("pane_moved", data));
     }
+}
+
+/// Where a move goes, by what no move changes.
+enum Target {
+    /// The pane is there already.
+    SameTab,
+    NewWorkspace {
+        label: Option<String>,
+        tab_label: Option<String>,
+    },
+    OwnNewTab {
+        label: Option<String>,
+    },
+    NewTab {
+        /// The key of another workspace.
+        workspace: u64,
+        label: Option<String>,
+    },
+    Beside {
+        beside: u64,
+        direction: Direction,
+        ratio: f64,
+    },
 }
 
 /// What a move had to make.

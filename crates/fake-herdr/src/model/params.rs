@@ -156,6 +156,9 @@ pub(crate) struct PaneRead {
     pub(crate) pane_id: String,
     #[serde(flatten)]
     pub(crate) how: ReadHow,
+    /// A screen here has no colours to strip, so only its type matters.
+    #[serde(rename = "strip_ansi")]
+    _strip_ansi: Option<bool>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -163,6 +166,9 @@ pub(crate) struct AgentRead {
     pub(crate) target: String,
     #[serde(flatten)]
     pub(crate) how: ReadHow,
+    /// As with a pane.
+    #[serde(rename = "strip_ansi")]
+    _strip_ansi: Option<bool>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -218,6 +224,20 @@ pub(crate) struct Subscribe {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Notify {
     pub(crate) title: String,
+    /// Nothing is ever shown here, so of the rest only the types matter.
+    #[serde(rename = "body")]
+    _body: Option<String>,
+    #[serde(rename = "sound")]
+    _sound: Option<Sound>,
+}
+
+/// What a notification sounds like.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Sound {
+    None,
+    Done,
+    Request,
 }
 
 #[derive(Debug, Deserialize)]

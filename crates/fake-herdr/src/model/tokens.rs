@@ -3,6 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// The server notices that a time is up on one of its next turns and not in the
+/// instant: a title with a ttl of 1 ms was there when it was read at once.
+const EXPIRY_LAG: Duration = Duration::from_millis(50);
+
+/// When something is over that was given this time to live at `now`.
+pub(crate) fn over_at(now: Duration, ttl: Duration) -> Duration {
+    now.saturating_add(ttl).saturating_add(EXPIRY_LAG)
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
     value: String,

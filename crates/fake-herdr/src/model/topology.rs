@@ -310,7 +310,8 @@ impl Model {
     }
 
     /// Takes a pane out of its tab, closing what becomes empty. Returns the
-    /// closed tab and workspace.
+    /// closed tab and workspace. What the user looks at then may not be what he
+    /// looks at in the end, so the caller says when to [`Self::look_again`].
     pub(super) fn detach(&mut self, pane: u64) -> (Option<String>, Option<String>) {
         let Some(place) = self.place_of(pane) else {
             return (None, None);
@@ -331,7 +332,6 @@ impl Model {
             if entry.active >= place.tab && entry.active > 0 {
                 entry.active -= 1;
             }
-            self.look_again();
             return (Some(tab_id), None);
         }
         let workspace_id = self.workspace_id(place.workspace);
@@ -339,7 +339,6 @@ impl Model {
         if self.focus == Some(removed.key) {
             let next = place.workspace.min(self.workspaces.len().saturating_sub(1));
             self.focus = self.workspaces.get(next).map(|workspace| workspace.key);
-            self.look_again();
         }
         (Some(tab_id), Some(workspace_id))
     }
@@ -365,7 +364,7 @@ impl Model {
     }
 
     /// Marks what the user looks at now as seen.
-    fn look_again(&mut self) {
+    pub(super) fn look_again(&mut self) {
         // Only the next work of an agent ends its being done there.
         if self.profile.tuios {
             return;
