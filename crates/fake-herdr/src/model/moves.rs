@@ -172,7 +172,17 @@ impl Model {
         (closed_tab, closed_workspace, created)
     }
 
+    /// What a move closed is told before it is told that the pane moved.
     fn emit_moved(&mut self, moved: &MoveView) {
+        let workspace_id = &moved.previous_workspace_id;
+        if let Some(tab_id) = &moved.closed_tab_id {
+            let data = serde_json::json!({ "tab_id": tab_id, "workspace_id": workspace_id });
+            self.events.push(Event::new("tab_closed", data));
+        }
+        if let Some(workspace_id) = &moved.closed_workspace_id {
+            let data = serde_json::json!({ "workspace_id": workspace_id });
+            self.events.push(Event::new("workspace_closed", data));
+        }
         let mut data = serde_json::json!({
             "pane": moved.pane,
             "previous_pane_id": moved.previous_pane_id,

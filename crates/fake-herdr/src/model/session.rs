@@ -87,10 +87,8 @@ impl Terminal {
         start: Option<StartSource>,
     ) -> bool {
         let process = self.process_present(label);
-        let mut left = None;
-        if selects_session(source, seq, start) {
-            left = self.anchor(source, label);
-        } else {
+        let selects = selects_session(source, seq, start);
+        if !selects {
             let Some(seq) = seq.filter(|_| StartSource::announces(start)) else {
                 return false;
             };
@@ -99,15 +97,16 @@ impl Terminal {
             }
             self.marks.insert(source.to_owned(), seq);
         }
+        let left = self.anchor(source, label).filter(|_| selects);
         let gate = self
             .gates
             .entry(source.to_owned())
             .or_insert_with(|| Gate::new(label, left, GateCause::NoProcess));
-        if gate
+        let waits_for_another = gate
             .pending
             .as_ref()
-            .is_some_and(|(pending, _)| pending.session.as_ref() != Some(&session))
-        {
+            .is_some_and(|(pending, _)| pending.session.as_ref() != Some(&session));
+        if selects || waits_for_another {
             gate.pending = None;
         }
         gate.coming = Some(session);

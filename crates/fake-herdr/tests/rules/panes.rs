@@ -91,7 +91,18 @@ fn moves_out_of_a_workspace_that_ends() {
     let mut herdr = Herdr::new();
     let to = |pane: &str, destination: serde_json::Value| json!({ "pane_id": pane, "destination": destination, "focus": false });
     let id = |reply: &serde_json::Value| reply["result"]["move_result"]["pane"]["pane_id"].clone();
+    let kinds =
+        ["tab.closed", "workspace.closed", "pane.moved"].map(|kind| json!({ "type": kind }));
+    let (_, mut stream) = herdr.subscribe(json!(kinds));
     let alone = herdr.call("pane.move", to("w1:p1", json!({ "type": "new_workspace" })));
+    let told = herdr.events(&mut stream);
+    let kinds: Vec<_> = told.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["tab_closed", "workspace_closed", "pane_moved"]);
+    assert_eq!(
+        (&told[0]["tab_id"], &told[1]["workspace_id"]),
+        (&json!("w1:t1"), &json!("w1")),
+        "an ended workspace is told of, like one that was closed"
+    );
     assert_eq!(id(&alone), "w2:p1");
     assert_eq!(alone["result"]["move_result"]["closed_workspace_id"], "w1");
     assert_eq!(herdr.call("pane.current", json!({}))["result"]["pane"]["pane_id"], "w2:p1");

@@ -141,10 +141,16 @@ fn a_selected_session_needs_the_process_and_no_number() {
     let select = |herdr: &mut Herdr, id: &str| {
         herdr.session("herdr:opencode", "opencode", id, Some("select"), None);
     };
+    let waiting = json!({
+        "pane_id": "w1:p1", "source": "herdr:opencode", "agent": "opencode", "state": "working",
+        "agent_session_id": "s-1", "seq": 5,
+    });
+    assert_eq!(herdr.code("pane.report_agent", waiting), "ok");
     select(&mut herdr, "s-1");
     assert_eq!(herdr.owner(), None);
     herdr.model.agent_appears(herdr.now, "w1:p1", "opencode", "idle");
     assert_eq!(herdr.owner().unwrap().1, "s-1");
+    assert_eq!(herdr.row(), "opencode idle", "what was reported before the selection is void");
     herdr.session("herdr:opencode", "opencode", "s-1", Some("new"), Some(7));
     assert_eq!(herdr.model.mark("w1:p1", "herdr:opencode"), Some(7));
     select(&mut herdr, "s-2");
