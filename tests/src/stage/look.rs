@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use herdr_proto::{AgentGet, Call, PaneGet, PaneInfo, PaneList, Subscription};
-use reporter::{DiagnosticKind, Flushed, Handle};
+use reporter::{Flushed, Handle};
 
 use super::poll::until_on_time;
 use super::{AGENT, PATIENCE, Stage, Watch, until};
@@ -148,10 +148,4 @@ impl Stage {
 /// Whether the row is [`AGENT`]'s in this state; idle is also done.
 pub fn shows(pane: &PaneInfo, state: &str) -> bool {
     pane.agent.as_deref() == Some(AGENT) && pane.agent_status.same_as(&state.into())
-}
-
-/// The kinds of what a reporter has told so far.
-pub fn told(reporter: &Handle) -> Vec<DiagnosticKind> {
-    let feed = reporter.diagnostics();
-    std::iter::from_fn(|| feed.try_recv()).map(|diagnostic| diagnostic.kind).collect()
 }

@@ -11,6 +11,7 @@ mod poll;
 mod program;
 mod server;
 mod sidecar;
+mod told;
 mod watch;
 
 use std::io::Write as _;
@@ -27,11 +28,12 @@ use tempfile::TempDir;
 
 use server::{Kind, Server};
 
-pub use look::{shows, told};
+pub use look::shows;
 pub use poll::{PATIENCE, pace, until};
 pub use program::HERDR_BIN;
 pub use server::Refused;
 pub use sidecar::{Sidecar, sidecar};
+pub use told::Told;
 pub use watch::Watch;
 
 /// The label that bodies report under; no agent that Herdr knows.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, shows, told, until};
+use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, shows, until};
 use herdr_proto::AgentStatus;
 use reporter::{DiagnosticKind, Prompt};
 use serde_json::json;
@@ -27,7 +27,7 @@ fn a_lost_row_is_back_within_five_seconds(stage: &Stage) {
     stage.wait_within(Duration::from_secs(6), |pane| {
         shows(pane, "working") && pane.title.as_deref() == Some("mine")
     });
-    assert_eq!(told(&host), [], "one repair is no news");
+    assert_eq!(stage.told(&host).kinds(), [], "one repair is no news");
 
     // By our own name: a second host without a lease, say.
     let release = json!({
@@ -40,7 +40,7 @@ fn a_lost_row_is_back_within_five_seconds(stage: &Stage) {
 
 fn a_writer_that_keeps_coming_back_is_left_alone(stage: &Stage) {
     let host = stage.reporter();
-    let diagnostics = host.diagnostics();
+    let told = stage.told(&host);
     let turn = host.turn();
     stage.wait_for("working");
     stage.flushed(&host);
@@ -49,7 +49,7 @@ fn a_writer_that_keeps_coming_back_is_left_alone(stage: &Stage) {
         if shows(&stage.seen(), "working") {
             stage.report_as("custom:other", "other", "idle", None);
         }
-        diagnostics.try_recv()
+        told.try_next()
     });
     assert_eq!(yielded.map(|diagnostic| diagnostic.kind), Some(DiagnosticKind::Ignored));
     let theirs = || stage.seen().agent.as_deref() == Some("other");

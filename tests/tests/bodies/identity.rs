@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
-use e2e::stage::{AGENT, PATIENCE, Stage, shows, sidecar, skipped, told, until};
+use e2e::stage::{AGENT, PATIENCE, Stage, shows, sidecar, skipped, until};
 use herdr_proto::{AgentStatus, PaneId, PaneInfo, ProcessInfoGet};
 use reporter::{DiagnosticKind, Ended, Outcome, Prompt, Reporter};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -61,7 +61,7 @@ fn b34_a_process_that_is_not_in_the_pane_claims_nothing(stage: &Stage) {
     let host = stage.builder(AGENT, |config| config.any_pane = false).start();
     host.title("not here");
     let _turn = host.turn();
-    let told = host.diagnostics().recv_timeout(PATIENCE).map(|diagnostic| diagnostic.kind);
+    let told = stage.told(&host).next().map(|diagnostic| diagnostic.kind);
     assert_eq!(told, Some(DiagnosticKind::ForeignPane));
     let shown = until(Duration::from_secs(1), || stage.seen().agent);
     assert_eq!(shown, None);
@@ -80,10 +80,10 @@ fn own_session(stage: &Stage) {
 
 /// The state is given up with one word, title and tokens go on.
 fn degrades(stage: &Stage, host: &Reporter) {
-    let diagnostics = host.diagnostics();
-    let told = diagnostics.recv_timeout(PATIENCE).expect("it says so");
-    assert_eq!(told.kind, DiagnosticKind::Ignored);
-    assert!(told.detail.contains("herdr:claude"), "{}", told.detail);
+    let told = stage.told(host);
+    let first = told.next().expect("it says so");
+    assert_eq!(first.kind, DiagnosticKind::Ignored);
+    assert!(first.detail.contains("herdr:claude"), "{}", first.detail);
     host.title("still here").token("branch", Some("main".into()));
     // The title's guards hide it as long as the pane is not ours.
     stage.wait(|pane| pane.tokens.get("branch").map(String::as_str) == Some("main"));
@@ -95,7 +95,7 @@ fn degrades(stage: &Stage, host: &Reporter) {
     }
     drop(turn);
     stage.flushed(host);
-    assert_eq!(diagnostics.try_recv(), None, "it is told once");
+    assert_eq!(told.try_next(), None, "it is told once");
     if let (Some(before), Some(after)) = (before, stage.requests()) {
         let new = &after[before.len()..];
         assert!(new.iter().all(|line| line["method"] != "pane.report_agent"), "{new:?}");
@@ -194,7 +194,7 @@ fn b40_a_session_that_is_not_shown_is_no_failure(stage: &Stage) {
     assert!(shows(&pane, "working"));
     drop(turn);
     stage.flushed(&host);
-    assert_eq!(told(&host), []);
+    assert_eq!(stage.told(&host).kinds(), []);
     host.close(PATIENCE);
     let bad: Vec<_> = std::iter::from_fn(|| receipts.recv())
         .filter(|receipt| matches!(receipt.outcome, Outcome::Ignored | Outcome::Failed))

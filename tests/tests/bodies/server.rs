@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, pace, shows, skipped, told, until};
+use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, pace, shows, skipped, until};
 use fake_herdr::{FakeHerdr, Fault};
 use herdr_proto::{AgentLabel, PaneInfo, ReportAgent, ReportState, Seq, SourceId, StateKey};
 use reporter::{DiagnosticKind, Ended, Flushed, Prompt, Reporter};
@@ -146,7 +146,7 @@ fn after_handoffs(stage: &Stage, times: usize) {
         stage.wait_within(BACK_WITHIN, everything);
     }
     numbers_rise(stage);
-    the_gap_was_no_news(&host, longest);
+    the_gap_was_no_news(stage, &host, longest);
     drop(turn);
     stage.wait_for("idle");
     assert_eq!(host.close(PATIENCE), Ended::Released);
@@ -164,11 +164,11 @@ fn handed_off(stage: &Stage) -> Option<Duration> {
 
 /// Unless it was one: a busy machine may take longer over it than what is
 /// worth no word.
-fn the_gap_was_no_news(host: &Reporter, gap: Duration) {
+fn the_gap_was_no_news(stage: &Stage, host: &Reporter, gap: Duration) {
     let silence = [DiagnosticKind::ConnectFailed, DiagnosticKind::Timeout];
     let long = gap > Duration::from_millis(800);
-    let told: Vec<_> =
-        told(host).into_iter().filter(|kind| !(long && silence.contains(kind))).collect();
+    let mut told = stage.told(host).kinds();
+    told.retain(|kind| !(long && silence.contains(kind)));
     assert_eq!(told, [], "after a gap of {gap:?}");
 }
 
@@ -183,11 +183,11 @@ fn b76_a_host_outlives_its_server(stage: &Stage) {
     }
     drop(turn);
     assert!(start.elapsed() < Duration::from_secs(1), "host calls do not wait");
-    let diagnostics = host.diagnostics();
-    let told = diagnostics.recv_timeout(PATIENCE).map(|diagnostic| diagnostic.kind);
-    assert_eq!(told, Some(DiagnosticKind::ConnectFailed));
+    let told = stage.told(&host);
+    let first = told.next().map(|diagnostic| diagnostic.kind);
+    assert_eq!(first, Some(DiagnosticKind::ConnectFailed));
     assert_eq!(host.flush(Duration::from_millis(200)), Flushed::TimedOut);
-    assert_eq!(diagnostics.try_recv(), None, "it is told once");
+    assert_eq!(told.try_next(), None, "it is told once");
     let start = Instant::now();
     let ended = host.close(Duration::from_millis(500));
     assert_eq!(ended, Ended::NotReleased);
@@ -275,7 +275,7 @@ fn b75_a_handoff_while_done(stage: &Stage) {
     stage.wait_within(BACK_WITHIN, |pane| {
         shows(pane, "idle") && pane.title.as_deref() == Some("finished")
     });
-    the_gap_was_no_news(&host, gap);
+    the_gap_was_no_news(stage, &host, gap);
 }
 
 fn b75_a_handoff_right_before_the_end(stage: &Stage) {
