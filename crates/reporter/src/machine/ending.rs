@@ -16,6 +16,7 @@ const RELEASE_RETRY: Duration = Duration::from_millis(50);
 const RELEASE_MIN: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Ending {
     /// Until then what is in flight may be answered and the clears go out.
     clear_until: Duration,
@@ -26,8 +27,6 @@ pub(super) struct Ending {
     clear_failed: bool,
     /// Something of ours was on the pane, as far as we know.
     had_claim: bool,
-    /// Title, labels or tokens of ours may stay there.
-    leaves_metadata: bool,
     /// The server was there; if it is not now, it may just be replaced.
     was_up: bool,
     retry_at: Option<Duration>,
@@ -45,7 +44,6 @@ impl PaneMachine {
             deadline: now.saturating_add(budget.max(RELEASE_MIN)),
             began: false,
             clear_failed: false,
-            leaves_metadata: false,
             had_claim: !self.owes_nothing(),
             was_up: self.backoff.until().is_none(),
             retry_at: None,
@@ -120,12 +118,10 @@ impl PaneMachine {
             self.finish(step);
             return;
         };
-        let has_metadata = self.confirmed.has_metadata();
         if let Some(ending) = &mut self.ending {
             ending.began = true;
             // Also if what was in flight when it began was the claim.
             ending.had_claim = true;
-            ending.leaves_metadata = has_metadata;
         }
         let until = if action == Action::Release { deadline } else { clear_until };
         let time = until.saturating_sub(elapsed).max(RELEASE_MIN);
@@ -173,11 +169,12 @@ impl PaneMachine {
     }
 
     fn how_released(&self) -> Ended {
-        match &self.ending {
-            Some(ending) if !ending.had_claim => Ended::NothingToRelease,
-            Some(ending) if ending.leaves_metadata => Ended::ReleasedUncleared,
-            Some(_) => Ended::Released,
-            None => Ended::NothingToRelease,
+        if !self.ending.as_ref().is_some_and(|ending| ending.had_claim) {
+            Ended::NothingToRelease
+        } else if self.confirmed.has_metadata() {
+            Ended::ReleasedUncleared
+        } else {
+            Ended::Released
         }
     }
 }

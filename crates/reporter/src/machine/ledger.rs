@@ -122,9 +122,13 @@ impl Ledger {
         }
     }
 
-    /// The server will not have it.
+    /// The server will not have it. A refresh or repair that it refuses is told
+    /// as a diagnostic alone: what it repeats has its receipt.
     pub(super) fn refused(&mut self, part: Part, seq: Option<Seq>, reason: Reason) {
-        if self.line(part).is_some_and(|line| std::mem::take(&mut line.flies)) {
+        if let Some(line) = self.line(part) {
+            if !std::mem::take(&mut line.flies) {
+                return;
+            }
             self.counters.pending -= 1;
             self.counters.dropped += 1;
         }
@@ -163,7 +167,9 @@ impl Ledger {
     /// Nothing more will be sent or looked at.
     pub(super) fn end(&mut self) {
         self.drop_waiting();
-        PARTS.into_iter().for_each(|part| self.lost(part));
+        for part in PARTS {
+            self.lost(part);
+        }
         self.leave_unjudged();
     }
 

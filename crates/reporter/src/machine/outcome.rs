@@ -81,12 +81,21 @@ impl PaneMachine {
         }
     }
 
+    /// The row is not ours any more. Title and tokens that could not be cleared
+    /// before are still ours to clear.
     fn released(&mut self) {
         self.claimed = false;
         self.holder = None;
-        self.confirmed = Confirmed::default();
+        self.confirmed.state = None;
+        self.confirmed.session = None;
         self.refresh_at = None;
         self.pace.last_state = None;
+    }
+
+    /// There is no pane any more that anything of ours could be on.
+    fn nothing_left(&mut self) {
+        self.confirmed = Confirmed::default();
+        self.released();
     }
 
     fn metadata_delivered(&mut self, now: Duration) {
@@ -169,8 +178,7 @@ impl PaneMachine {
         } else if flight.carries.part().is_none() && !is_of_the_moment(code) {
             self.unreadable(now, &flight, Reason::Rejected(shown(code.as_str())), detail);
         } else if *code == ErrorCode::PANE_NOT_FOUND && self.wanted.is_none() {
-            // Nothing is left to give back.
-            self.released();
+            self.nothing_left();
         } else if *code == ErrorCode::PANE_NOT_FOUND || is_passing(code) {
             self.keep_for_retry(now, flight);
             let news = if *code == ErrorCode::PANE_NOT_FOUND {
@@ -216,7 +224,7 @@ impl PaneMachine {
                 self.ledger.leave_unjudged();
             }
             Carries::Version => self.no_resume = true,
-            Carries::Release => self.released(),
+            Carries::Release => self.rests.release = until,
             Carries::Processes | Carries::Panes => {}
         }
         if let Some(part) = flight.carries.part() {

@@ -126,3 +126,32 @@ fn a_clear_that_is_refused_is_not_asked_for_again() {
     assert_eq!(end, ["pane.get", "pane.report_metadata", "pane.release_agent"]);
     assert_eq!(world.diagnostics.iter().map(|it| it.kind).collect::<Vec<DiagnosticKind>>(), []);
 }
+
+#[test]
+fn what_could_not_be_cleared_before_a_release_is_cleared_later() {
+    let mut world = decorated();
+    world.tell(reporter::AgentEvent::Release);
+    world.meet_for(SECOND, |call| match call {
+        PaneCall::Metadata(_) => Fate::Refused("invalid_request"),
+        _ => Fate::Served,
+    });
+    let pane = world.pane();
+    assert_eq!((pane.agent, pane.tokens.len()), (None, 1));
+    world.serve_for(Duration::from_secs(61));
+    assert!(world.pane().tokens.is_empty(), "{:?}", world.methods());
+    assert_eq!(world.close(), Ended::NothingToRelease);
+}
+
+#[test]
+fn a_release_that_is_refused_is_asked_for_again_after_a_rest_and_at_the_end() {
+    let mut world = decorated();
+    world.tell(reporter::AgentEvent::Release);
+    let refused = |call: &PaneCall| match call {
+        PaneCall::Release(_) => Fate::Refused("report_failed"),
+        _ => Fate::Served,
+    };
+    world.meet_for(Duration::from_secs(50), refused);
+    assert_eq!(world.sent_to("pane.release_agent").count(), 1);
+    assert_eq!(world.close(), Ended::Released);
+    assert_eq!(world.pane().agent, None);
+}

@@ -71,6 +71,10 @@ pub(crate) struct World {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Every request line as it was sent.
     pub(crate) sent: Vec<Value>,
+    /// A report of the state may have been taken since the last release before
+    /// the end.
+    pub(crate) claimed: bool,
+    closing: bool,
     frozen: VecDeque<Vec<u8>>,
     last_seq: u64,
 }
@@ -108,6 +112,8 @@ impl World {
             receipts: Vec::new(),
             diagnostics: Vec::new(),
             sent: Vec::new(),
+            claimed: false,
+            closing: false,
             frozen: VecDeque::new(),
             last_seq: 0,
         }
@@ -127,6 +133,7 @@ impl World {
         if self.ended.is_some() {
             return;
         }
+        self.closing |= matches!(input, Input::Close { .. });
         let Step { abandon, request, receipts, diagnostics, wake, quiet, ended, .. } =
             self.machine.step(self.now(), input);
         if abandon {
@@ -153,6 +160,15 @@ impl World {
         self.elapsed += Duration::from_millis(1);
         let Some(Request { call, deadline, .. }) = self.in_flight.take() else { return };
         let line = call.encode("t").unwrap();
+        match call {
+            PaneCall::Report(_) if !matches!(fate, Fate::Refused(_) | Fate::Unreachable) => {
+                self.claimed = true;
+            }
+            PaneCall::Release(_) if matches!(fate, Fate::Served | Fate::Overtakes) => {
+                self.claimed &= self.closing;
+            }
+            _ => {}
+        }
         let failure = |kind| Input::Answered(Err(Failure::new(kind, "a test's fault")));
         let input = match fate {
             Fate::Served => {
