@@ -250,8 +250,7 @@ impl Model {
         let workspace = place.and_then(|place| self.workspace_view(place.workspace));
         let closed = self.detach(pane);
         self.look_again();
-        self.panes.remove(&pane);
-        self.aliases.retain(|_, alias| *alias != pane);
+        self.forget(pane);
         if let (Some(id), Some(workspace)) = (&closed.1, workspace) {
             self.events.push(Event::new(
                 "workspace_closed",

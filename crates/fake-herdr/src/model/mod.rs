@@ -15,6 +15,7 @@ mod ids;
 mod keys;
 mod layout;
 mod lifetime;
+mod lookup;
 mod metadata;
 mod moves;
 mod observe;

@@ -48,9 +48,7 @@ impl Model {
         let workspace = self
             .find_workspace(&params.workspace_id)
             .ok_or_else(|| Failure::workspace_not_found(&params.workspace_id))?;
-        for pane in self.panes_of(workspace).collect::<Vec<_>>() {
-            self.remove(pane);
-        }
+        self.close_workspace(workspace);
         Ok(Outcome::Ok)
     }
 
@@ -99,11 +97,38 @@ impl Model {
 
     pub(super) fn tab_close(&mut self, params: &TabTarget) -> Result<Outcome, Failure> {
         let place = self.find_tab(&params.tab_id).ok_or_else(|| tab_not_found(&params.tab_id))?;
-        let panes = self.workspaces[place.workspace].tabs[place.tab].layout.panes();
-        for (pane, _) in panes {
-            self.remove(pane);
+        if self.workspaces[place.workspace].tabs.len() == 1 {
+            self.close_workspace(place.workspace);
+            return Ok(Outcome::Ok);
         }
+        let data = serde_json::json!({
+            "tab_id": self.tab_id(place),
+            "workspace_id": self.workspace_id(place.workspace),
+        });
+        let panes = self.workspaces[place.workspace].tabs[place.tab].layout.panes();
+        self.take_out_tab(place);
+        self.look_again();
+        for (pane, _) in panes {
+            self.forget(pane);
+        }
+        self.events.push(Event::new("tab_closed", data));
         Ok(Outcome::Ok)
+    }
+
+    /// Closes a workspace. The one event tells of it as it was; its tabs and
+    /// panes get none of their own.
+    fn close_workspace(&mut self, place: usize) {
+        let data = serde_json::json!({
+            "workspace_id": self.workspace_id(place),
+            "workspace": self.workspace_view(place),
+        });
+        let panes: Vec<u64> = self.panes_of(place).collect();
+        self.take_out_workspace(place);
+        self.look_again();
+        for pane in panes {
+            self.forget(pane);
+        }
+        self.events.push(Event::new("workspace_closed", data));
     }
 
     pub(super) fn workspace_view(&self, place: usize) -> Option<WorkspaceView> {

@@ -133,3 +133,31 @@ fn moves_out_of_a_workspace_that_ends() {
         "the focus of the tab it came to"
     );
 }
+
+/// 7.5: what is closed as a whole is told of once, as it was.
+#[test]
+fn closed_workspaces_and_tabs_are_one_event() {
+    let mut herdr = Herdr::new();
+    herdr.call("tab.create", json!({ "focus": true }));
+    herdr.model.split_pane(herdr.now, "w1:p2").unwrap();
+    herdr.call("workspace.create", json!({ "focus": false }));
+    let kinds = ["pane.closed", "tab.closed", "workspace.closed", "layout.updated"];
+    let (_, mut stream) = herdr.subscribe(json!(kinds.map(|kind| json!({ "type": kind }))));
+    herdr.events(&mut stream);
+    assert_eq!(herdr.code("tab.close", json!({ "tab_id": "w1:t2" })), "ok");
+    let told = herdr.events(&mut stream);
+    assert_eq!(told, [json!({ "type": "tab_closed", "tab_id": "w1:t2", "workspace_id": "w1" })]);
+    for pane in ["w1:p2", "w1:p3"] {
+        assert_eq!(herdr.code("pane.get", json!({ "pane_id": pane })), "pane_not_found");
+    }
+    herdr.model.split_pane(herdr.now, "w1:p1").unwrap();
+    herdr.events(&mut stream);
+    assert_eq!(herdr.code("workspace.close", json!({ "workspace_id": "w1" })), "ok");
+    let told = herdr.events(&mut stream);
+    assert_eq!((told.len(), &told[0]["type"]), (1, &json!("workspace_closed")));
+    assert_eq!(told[0]["workspace"]["pane_count"], 2);
+    assert_eq!(herdr.call("pane.current", json!({}))["result"]["pane"]["pane_id"], "w2:p1");
+    assert_eq!(herdr.code("tab.close", json!({ "tab_id": "w2:t1" })), "ok");
+    assert!(herdr.model.pane_ids().is_empty(), "the last tab takes its workspace along");
+    assert_eq!(herdr.code("pane.current", json!({})), "pane_not_found");
+}
