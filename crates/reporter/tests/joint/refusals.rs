@@ -8,20 +8,11 @@ use reporter::machine::{Input, PaneCall};
 use reporter::{Config, DiagnosticKind, Ended};
 use serde_json::json;
 
-use crate::world::events::{asked, started, title, token};
+use crate::world::events::{asked, started};
 use crate::world::{AGENT, Fate, Home, PANE, World};
 
 const SECOND: Duration = Duration::from_secs(1);
 const BUDGET: Duration = Duration::from_millis(500);
-
-fn decorated() -> World {
-    let mut world = World::new();
-    world.tell(started());
-    world.tell(title("T"));
-    world.tell(token("branch", Some("main")));
-    world.serve_for(SECOND);
-    world
-}
 
 #[test]
 fn a_refusal_that_is_not_about_the_request_is_not_asked_in_a_loop() {
@@ -31,7 +22,7 @@ fn a_refusal_that_is_not_about_the_request_is_not_asked_in_a_loop() {
     world.meet_for(Duration::from_secs(10), refused);
     assert!(world.sent.len() < 10, "{} requests in ten seconds", world.sent.len());
 
-    let mut world = decorated();
+    let mut world = World::shown();
     let before = world.sent.len();
     world.tell(reporter::AgentEvent::Release);
     world.meet_for(Duration::from_secs(10), refused);
@@ -61,7 +52,7 @@ fn b32_a_search_that_is_put_off_goes_on() {
 #[test]
 fn a_release_that_is_put_off_is_asked_for_again() {
     for code in ["server_unavailable", "rate_limited", "internal_error"] {
-        let mut world = decorated();
+        let mut world = World::shown();
         world.step(Input::Close { budget: BUDGET });
         let mut refused = 0;
         world.meet_for(SECOND, |call| match call {
@@ -75,7 +66,7 @@ fn a_release_that_is_put_off_is_asked_for_again() {
         assert_eq!(world.pane().agent, None, "{code}");
     }
     // One that will not be taken is not asked for again.
-    let mut world = decorated();
+    let mut world = World::shown();
     world.step(Input::Close { budget: BUDGET });
     world.meet_for(SECOND, |call| match call {
         PaneCall::Release(_) => Fate::Refused("invalid_agent"),
@@ -88,7 +79,7 @@ fn a_release_that_is_put_off_is_asked_for_again() {
 #[test]
 fn what_was_on_its_way_when_the_end_began_keeps_no_clear_up() {
     for fate in [Fate::Refused("invalid_request"), Fate::Broken, Fate::Unreachable] {
-        let mut world = decorated();
+        let mut world = World::shown();
         world.tell(asked("x"));
         assert!(matches!(world.in_flight.as_ref().unwrap().call, PaneCall::Report(_)));
         world.step(Input::Close { budget: BUDGET });
@@ -102,7 +93,7 @@ fn what_was_on_its_way_when_the_end_began_keeps_no_clear_up() {
 
 #[test]
 fn a_server_that_refuses_to_be_read_still_gets_the_clears() {
-    let mut world = decorated();
+    let mut world = World::shown();
     world.step(Input::Close { budget: BUDGET });
     world.meet_for(SECOND, |call| match call {
         PaneCall::Get(_) => Fate::Refused("unknown_method"),
@@ -115,7 +106,7 @@ fn a_server_that_refuses_to_be_read_still_gets_the_clears() {
 
 #[test]
 fn a_clear_that_is_refused_is_not_asked_for_again() {
-    let mut world = decorated();
+    let mut world = World::shown();
     world.step(Input::Close { budget: BUDGET });
     world.meet_for(SECOND, |call| match call {
         PaneCall::Metadata(_) => Fate::Refused("invalid_request"),
@@ -129,7 +120,7 @@ fn a_clear_that_is_refused_is_not_asked_for_again() {
 
 #[test]
 fn what_could_not_be_cleared_before_a_release_is_cleared_later() {
-    let mut world = decorated();
+    let mut world = World::shown();
     world.tell(reporter::AgentEvent::Release);
     world.meet_for(SECOND, |call| match call {
         PaneCall::Metadata(_) => Fate::Refused("invalid_request"),
@@ -144,7 +135,7 @@ fn what_could_not_be_cleared_before_a_release_is_cleared_later() {
 
 #[test]
 fn a_release_that_is_refused_is_asked_for_again_after_a_rest_and_at_the_end() {
-    let mut world = decorated();
+    let mut world = World::shown();
     world.tell(reporter::AgentEvent::Release);
     let refused = |call: &PaneCall| match call {
         PaneCall::Release(_) => Fate::Refused("report_failed"),

@@ -90,6 +90,23 @@ impl World {
         Self::at(Home::Untold, config, model)
     }
 
+    /// A world in which the agent works and has said a title and a token;
+    /// nothing of it is served yet.
+    pub(crate) fn decorated() -> Self {
+        let mut world = Self::new();
+        world.tell(events::started());
+        world.tell(events::title("T"));
+        world.tell(events::token("branch", Some("main")));
+        world
+    }
+
+    /// The same, when all of it is on the pane.
+    pub(crate) fn shown() -> Self {
+        let mut world = Self::decorated();
+        world.serve_for(Duration::from_secs(1));
+        world
+    }
+
     pub(crate) fn at(home: Home, config: Config, model: Model) -> Self {
         let claim = Claim::new(
             PaneId::parse(PANE).unwrap(),
