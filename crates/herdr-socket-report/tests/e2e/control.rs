@@ -86,12 +86,13 @@ fn who_has_the_answer_to_a_flush_has_heard_everything() {
     for turn in 0..20 {
         let state = ["blocked", "working"][turn % 2];
         let event = json!({"event": "state_set", "state": state});
-        client.say(&format!("{event}\n{}", json!({"event": "flush", "id": turn.to_string()})));
+        let id = turn.to_string();
+        client.say(&format!("{event}\n{}", json!({"event": "flush", "id": id})));
         let applied = Cell::new(0);
         client.until(|line| {
             let shows = line["of"] == "state" && line["receipt"] == "applied";
             applied.set(applied.get() + usize::from(shows));
-            line["flushed"] == turn.to_string()
+            line["flushed"] == id
         });
         assert_eq!(applied.get(), 1, "turn {turn}");
     }

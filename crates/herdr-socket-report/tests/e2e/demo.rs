@@ -3,7 +3,7 @@
 use fake_herdr::FakeHerdr;
 use rustix::process::Signal;
 
-use crate::support::{PATIENCE, inside, is_clean, now, sidecar};
+use crate::support::{PATIENCE, inside, sidecar, wait_clean};
 use crate::terminal::{Terminal, pictures, visible};
 
 #[test]
@@ -36,7 +36,7 @@ fn a_reader_that_had_enough_does_no_harm() {
     let mut child = setup.command.spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(is_clean(&now(&herdr)));
+    wait_clean(&herdr, "demo");
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn live_plays_on_the_real_pane_and_needs_one() {
     demo.signal(Signal::INT);
     let output = demo.wait();
     assert_eq!(output.code, Some(0), "{}", output.stderr);
-    assert!(is_clean(&now(&herdr)));
+    wait_clean(&herdr, "demo");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use fake_herdr::{FakeHerdr, Fault, Profile};
 use serde_json::Value;
 
 use crate::pane::{Pane, complaints};
-use crate::support::{is_clean, requests};
+use crate::support::requests;
 
 /// What one examination said.
 struct Seen {
@@ -243,7 +243,7 @@ fn another_reporters_row_is_left_alone_unless_told_to_write() {
     let seen = doctor(&pane, &["--write"]);
     seen.shows();
     seen.says("report", true, "taken back");
-    assert!(is_clean(&pane.now()));
+    pane.wait_clean();
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn other_servers_are_told_apart() {
     let seen = doctor(&pane, &[]);
     seen.shows();
     seen.says("server", true, "TUIOS takes reports from the pane's own processes");
-    assert!(is_clean(&pane.now()));
+    pane.wait_clean();
     pane.herdr.fault("refuse:pane.report_agent:forbidden".parse().unwrap());
     doctor(&pane, &[]).fails(4, "report", "forbidden");
 }
@@ -267,7 +267,7 @@ fn a_known_label_is_warned_about_and_one_that_conflicts_blocks() {
     let seen = doctor(&pane, &["--agent", "claude", "--source", "custom:x"]);
     seen.shows();
     seen.says("source", Value::Null, "Herdr knows an agent of this name");
-    assert!(is_clean(&pane.now()));
+    pane.wait_clean();
     let now = pane.herdr.now();
     pane.herdr.with_model(|model| model.agent_appears(now, "w1:p1", "codex", "idle"));
     let before = writes(&pane);

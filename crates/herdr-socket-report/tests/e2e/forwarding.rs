@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
 use crate::pane::{Pane, Started, complaints, poll};
-use crate::support::is_clean;
 #[cfg(target_os = "linux")]
 use crate::whose::{Shell, leads, session_of};
 
@@ -75,7 +74,7 @@ fn state_title_and_release_arrive() {
     host.line(r#"{"event": "agent_settled"}"#);
     pane.wait_status("idle");
     assert!(host.finish().success());
-    assert!(is_clean(&pane.now()), "{:?}", pane.now());
+    pane.wait_clean();
     assert_eq!(host.complaints(), "");
 }
 
@@ -92,7 +91,7 @@ fn a_server_that_comes_back_behind_it_is_told_again() {
     pane.herdr.live_handoff();
     pane.wait_status("working");
     assert!(host.finish().success());
-    assert!(is_clean(&pane.now()), "{:?}", pane.now());
+    pane.wait_clean();
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use fake_herdr::{FakeHerdr, Fault};
 
-use crate::support::{PATIENCE, inside, is_clean, now, states, status};
+use crate::support::{PATIENCE, inside, states, status, wait_clean};
 
 const WORK: &str = r#"{"event": "agent_started"}"#;
 
@@ -91,7 +91,7 @@ fn odd(fault: &Fault) {
     let output = sidecar.finish();
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{fault}");
     assert_eq!(states(&herdr), ["working", "blocked", "idle"], "{fault}");
-    assert!(is_clean(&now(&herdr)), "{fault}");
+    wait_clean(&herdr, fault);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn after_an_outage_the_newest_state_is_there_without_a_new_event() {
         });
         shown.unwrap_or_else(|last| panic!("{fault}: {last}"));
         assert_eq!(sidecar.finish().code, Some(0));
-        assert!(is_clean(&now(&herdr)), "{fault}");
+        wait_clean(&herdr, fault);
     }
 }
 
@@ -142,7 +142,7 @@ fn a_host_that_reads_nothing_is_not_held_up() {
     status(&herdr, "working");
     drop(stdin);
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(is_clean(&now(&herdr)));
+    wait_clean(&herdr, "pipes");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_reader_that_went_away_does_not_end_the_reporting() {
     status(&herdr, "idle");
     drop(stdin);
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(is_clean(&now(&herdr)));
+    wait_clean(&herdr, "pipes");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use fake_herdr::FakeHerdr;
 
-use crate::support::{inside, is_clean, now, requests, status};
+use crate::support::{inside, now, requests, status, wait_clean};
 
 const WORK: &str = r#"{"event": "agent_started"}"#;
 
@@ -26,7 +26,7 @@ fn a_second_one_leaves_the_pane_to_the_first() {
     assert!(requests(&herdr, "pane.release_agent").is_empty());
 
     assert_eq!(first.finish().code, Some(0));
-    assert!(is_clean(&now(&herdr)));
+    wait_clean(&herdr, "the first");
 }
 
 #[test]
@@ -57,6 +57,6 @@ fn the_next_one_has_the_pane_at_once() {
         status(&herdr, "working");
         let output = sidecar.finish();
         assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
-        assert!(is_clean(&now(&herdr)));
+        wait_clean(&herdr, "the next");
     }
 }

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{PATIENCE, is_clean};
+use crate::support::{PATIENCE, wait_clean};
 
 /// A pane, and what lies in its runtime folder.
 pub(crate) struct Pane {
@@ -80,10 +80,9 @@ impl Pane {
         self.wait(|pane| pane.agent_status == status)
     }
 
-    /// Waits until nothing of ours is on the pane, for as long as the guard may
-    /// take and a busy machine makes of it.
+    /// Waits until nothing of ours is on the pane.
     pub(crate) fn wait_clean(&self) {
-        self.herdr.wait_until(Duration::from_secs(10), is_clean).unwrap();
+        wait_clean(&self.herdr, "the pane");
     }
 
     pub(crate) fn now(&self) -> Observation {

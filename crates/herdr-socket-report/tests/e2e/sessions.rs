@@ -8,7 +8,7 @@ use fake_herdr::{FakeHerdr, Observation};
 use serde_json::Value;
 
 use crate::support::{
-    PATIENCE, fixtures, inside, is_clean, now, numbered, requests, sequence, states, status,
+    PATIENCE, fixtures, inside, numbered, requests, sequence, states, status, wait_clean,
 };
 
 fn sessions() -> Vec<PathBuf> {
@@ -57,7 +57,7 @@ fn play(file: &Path) {
 
     let output = sidecar.finish();
     assert_eq!(output.code, Some(0), "{name}\n{}", numbered(&output.stderr));
-    assert!(is_clean(&now(&herdr)), "{name}: {:?}", now(&herdr));
+    wait_clean(&herdr, &name);
     assert!(sequence(&herdr).is_sorted_by(|a, b| a < b), "{name}");
     let count = herdr.log().len();
     assert!(count < 200, "{name}: {count} requests");
@@ -86,7 +86,7 @@ fn at_a_persons_pace_every_state_goes_out_in_order() {
     assert_eq!(states(&herdr), expected);
     assert!(sequence(&herdr).is_sorted_by(|a, b| a < b));
     assert_eq!(requests(&herdr, "pane.release_agent").len(), 1);
-    assert!(is_clean(&now(&herdr)));
+    wait_clean(&herdr, "at a person's pace");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use fake_herdr::FakeHerdr;
 use rustix::process::Signal;
 
-use crate::support::{inside, is_clean, now, requests, sequence, sidecar, status};
+use crate::support::{inside, requests, sequence, sidecar, status, wait_clean};
 
 const START: &str = r#"{"event": "session_started", "session_id": "s", "title": "Busy"}"#;
 const WORK: &str = r#"{"event": "agent_started"}"#;
@@ -21,7 +21,7 @@ fn a_signal_ends_it_in_good_order() {
         sidecar.signal(signal);
         let output = sidecar.wait();
         assert_eq!(output.code, Some(0), "{signal:?} {}", output.stderr);
-        assert!(is_clean(&now(&herdr)), "{signal:?}");
+        wait_clean(&herdr, format_args!("{signal:?}"));
         let release = requests(&herdr, "pane.release_agent");
         assert_eq!(release.len(), 1, "{signal:?}");
         let last = sequence(&herdr).pop();
@@ -51,7 +51,7 @@ fn the_end_of_the_host_ends_it() {
     host.wait().unwrap();
     let output = sidecar.wait();
     assert_eq!(output.code, Some(0), "{}", output.stderr);
-    assert!(is_clean(&now(&herdr)));
+    wait_clean(&herdr, "the end");
     assert_eq!(requests(&herdr, "pane.release_agent").len(), 1);
 }
 
@@ -89,7 +89,7 @@ fn two_signals_at_a_time_are_one_wish() {
     sidecar.signal(Signal::TERM);
     sidecar.signal(Signal::INT);
     assert_eq!(sidecar.wait().code, Some(0));
-    assert!(is_clean(&now(&herdr)));
+    wait_clean(&herdr, "the end");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Starting the sidecar with nothing of the surrounding shell.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -213,6 +213,14 @@ pub(crate) fn now(herdr: &FakeHerdr) -> Observation {
 /// Waits until the pane has this status.
 pub(crate) fn status(herdr: &FakeHerdr, status: &str) -> Observation {
     herdr.wait_until(PATIENCE, |pane| pane.agent_status == status).unwrap()
+}
+
+/// Waits until nothing of ours is on the pane, for as long as a guard may take
+/// and a busy machine makes of it. Also after the end of who released it: the
+/// server may take what it was told a moment later.
+pub(crate) fn wait_clean(herdr: &FakeHerdr, case: impl Display) {
+    let clean = herdr.wait_until(Duration::from_secs(10), is_clean);
+    clean.unwrap_or_else(|last| panic!("{case}: {last}"));
 }
 
 /// Every request of this method that the fake got, oldest first.

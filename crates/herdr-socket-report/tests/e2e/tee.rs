@@ -10,7 +10,7 @@ use std::thread;
 use fake_herdr::{FakeHerdr, Fault};
 use rustix::process::Signal;
 
-use crate::support::{PATIENCE, Running, is_clean, sidecar, status};
+use crate::support::{PATIENCE, Running, sidecar, status, wait_clean};
 
 /// A proxy that listens.
 struct Tee {
@@ -101,7 +101,7 @@ fn a_real_session_goes_through() {
     status(&herdr, "working");
     let output = run.finish();
     assert_eq!(output.code, Some(0), "{}", output.stderr);
-    herdr.wait_until(PATIENCE, is_clean).unwrap();
+    wait_clean(&herdr, "through tee");
 
     tee.running.signal(Signal::INT);
     let output = tee.running.wait();
