@@ -53,9 +53,12 @@ impl Model {
     }
 
     pub(super) fn agent_prompt(&mut self, params: &AgentPrompt) -> Result<Outcome, Failure> {
-        let (pane, agent) = self.find_agent(&params.target)?;
-        if params.text.trim().is_empty() {
+        if params.text.is_empty() {
             return Err(Failure::new("empty_agent_prompt", "there is nothing to type"));
+        }
+        let (pane, agent) = self.find_agent(&params.target)?;
+        if agent.agent_status == Status::Blocked {
+            return Err(Failure::new("agent_blocked", "the agent waits for a person"));
         }
         let detected = self.panes.get(&pane).and_then(|pane| pane.terminal.detected());
         if detected.is_none() || detected != herdr_proto::canonical_label(&agent.agent) {
@@ -63,9 +66,6 @@ impl Model {
                 "agent_not_ready",
                 format!("{} is not the program in the foreground", agent.agent),
             ));
-        }
-        if agent.agent_status == Status::Blocked {
-            return Err(Failure::new("agent_blocked", "the agent waits for a person"));
         }
         self.type_into(pane, format!("{}\r", params.text).as_bytes());
         Ok(Outcome::AgentPrompted { agent })

@@ -10,20 +10,29 @@ use super::screen::Screen;
 use super::state::{State, Status};
 use super::subscription::status_fields;
 use super::terminal::Terminal;
-use super::view::PaneProcess;
+use super::topology::Closed;
+use super::view::{PaneProcess, WorkspaceView};
+
+/// After the end of an agent's process its pane shows an idle agent without a
+/// label, until the detector's next look (0.8.2: 300 ms) finds nothing.
+pub(super) const CLEARED_AFTER: Duration = Duration::from_millis(300);
 
 impl Model {
     /// Closes a pane as `pane.close` does; `false` if there is none.
     pub fn close_pane(&mut self, now: Duration, pane: &str) -> bool {
         self.advance(now);
-        self.close(pane).is_ok()
+        let closed = self.close(pane).is_ok();
+        self.tell_focus();
+        closed
     }
 
     /// Ends the program of a pane, as a shell that was told to exit does;
     /// `false` if there is no such pane.
     pub fn exit_pane(&mut self, now: Duration, pane: &str) -> bool {
         self.advance(now);
-        self.find_pane(pane).map(|pane| self.exit(pane)).is_ok()
+        let ended = self.find_pane(pane).map(|pane| self.exit(pane)).is_ok();
+        self.tell_focus();
+        ended
     }
 
     /// The server hands its panes to a new process (protocol 7.6). On 0.8.2
@@ -83,12 +92,20 @@ impl Model {
         let Some(agent) = self.panes.get(&pane).and_then(|pane| pane.terminal.detected()) else {
             return false;
         };
+        self.agent_gone(pane, agent);
+        let clears_at = self.now.saturating_add(CLEARED_AFTER);
+        if let Some(entry) = self.panes.get_mut(&pane) {
+            entry.terminal.clears_at = Some(clears_at);
+        }
+        true
+    }
+
+    fn agent_gone(&mut self, pane: u64, agent: &'static str) {
         self.change(pane, |terminal| {
             let shown = terminal.label().is_some();
             terminal.agent_exited(agent);
             shown
         });
-        true
     }
 
     /// Shows a text on a pane's screen; `false` if there is no such pane.
@@ -142,6 +159,7 @@ impl Model {
                 }
             }
             self.clear_idle_shells(due);
+            self.clear_exited(due);
         }
         self.now = self.now.max(now);
     }
@@ -178,6 +196,8 @@ impl Model {
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
+        // A process that has shown no state yet has finished nothing.
+        let new_process = entry.terminal.is_new_process();
         let released = rule(&mut entry.terminal);
         let Some(after) = self.effective(pane, self.now).filter(|after| *after != before) else {
             return;
@@ -190,7 +210,10 @@ impl Model {
             // unknown state of the same agent; a first idle is none.
             let finished = match before.state {
                 State::Working | State::Blocked => true,
-                State::Unknown => !tuios && before.label.is_some() && before.label == after.label,
+                State::Unknown => {
+                    let same = before.label.is_some() && before.label == after.label;
+                    same && !tuios && !new_process
+                }
                 State::Idle => false,
             };
             if after.state != State::Idle {
@@ -201,7 +224,7 @@ impl Model {
         }
         self.count_state_change(pane, before.state);
         // The events of a release still name the agent that is gone.
-        let agent = after.label.clone().or_else(|| before.label.clone().filter(|_| released));
+        let agent = if released { before.label.clone() } else { after.label.clone() };
         if before.label != after.label || released {
             self.emit_detected(pane, released, agent.clone());
         }
@@ -218,7 +241,8 @@ impl Model {
             "pane_closed",
             serde_json::json!({ "pane_id": pane_id, "workspace_id": workspace_id }),
         ));
-        self.remove(pane);
+        let workspace = self.remove(pane);
+        self.emit_workspace_closed(workspace);
         Ok(())
     }
 
@@ -230,11 +254,7 @@ impl Model {
                 .or(pane.terminal.detected())
         });
         if let Some(agent) = agent {
-            self.change(pane, |terminal| {
-                let shown = terminal.label().is_some();
-                terminal.agent_exited(agent);
-                shown
-            });
+            self.agent_gone(pane, agent);
         }
         let workspace_id = self.place_of(pane).map(|place| self.workspace_id(place.workspace));
         self.events.push(Event::new(
@@ -244,25 +264,37 @@ impl Model {
         self.remove(pane);
     }
 
-    /// Takes a pane away for good and tells of a workspace that went with it.
-    pub(super) fn remove(&mut self, pane: u64) {
-        let place = self.place_of(pane);
-        let workspace = place.and_then(|place| self.workspace_view(place.workspace));
+    /// The second look at a pane whose agent has gone.
+    fn clear_exited(&mut self, due: Duration) {
+        for pane in self.panes.keys().copied().collect::<Vec<_>>() {
+            let Some(entry) = self.panes.get_mut(&pane) else { continue };
+            if entry.terminal.clears_at.take_if(|at| *at <= due).is_some() {
+                self.change(pane, |terminal| {
+                    terminal.screen = State::Unknown;
+                    false
+                });
+            }
+        }
+    }
+
+    /// A pane goes; the panes beside it get its room. The workspace as it was
+    /// before, if it went with it.
+    fn remove(&mut self, pane: u64) -> Option<WorkspaceView> {
+        let place = self.place_of(pane)?;
+        let workspace = self.workspace_view(place.workspace);
+        let closed = self.take_away(pane);
+        if closed.tab.is_none() {
+            self.emit_layout(place);
+        }
+        workspace.filter(|_| closed.workspace.is_some())
+    }
+
+    /// Takes a pane away for good without a word.
+    pub(super) fn take_away(&mut self, pane: u64) -> Closed {
         let closed = self.detach(pane);
         self.panes.remove(&pane);
         self.aliases.retain(|_, alias| *alias != pane);
-        if let (Some(id), Some(workspace)) = (&closed.1, workspace) {
-            self.events.push(Event::new(
-                "workspace_closed",
-                serde_json::json!({ "workspace_id": id, "workspace": workspace }),
-            ));
-        } else if let (Some(id), Some(workspace)) = (&closed.0, place) {
-            let workspace_id = self.workspace_id(workspace.workspace);
-            self.events.push(Event::new(
-                "tab_closed",
-                serde_json::json!({ "tab_id": id, "workspace_id": workspace_id }),
-            ));
-        }
+        closed
     }
 
     /// Another process serves the same panes from here on.

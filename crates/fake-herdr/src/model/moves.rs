@@ -7,8 +7,42 @@ use super::events::Event;
 use super::failure::Failure;
 use super::layout::Direction;
 use super::params::{Destination, PaneMove};
-use super::topology::Place;
-use super::view::{MoveView, Outcome};
+use super::topology::{Closed, Place};
+use super::view::{LayoutView, MoveView, Outcome};
+
+/// A destination that was found. Its ids stay right when something before it in
+/// the lists closes.
+enum Target {
+    /// The pane is in that tab already.
+    Here,
+    Beside {
+        pane: u64,
+        direction: Direction,
+        ratio: f64,
+    },
+    NewTab {
+        workspace_id: String,
+        label: Option<String>,
+    },
+    NewWorkspace {
+        label: Option<String>,
+        tab_label: Option<String>,
+    },
+}
+
+/// What a move had to make.
+#[derive(Clone, Copy, Default)]
+struct Created {
+    workspace: bool,
+    tab: bool,
+}
+
+/// Where a moved pane was before, by ids.
+struct Before {
+    pane: String,
+    tab: String,
+    workspace: String,
+}
 
 impl Model {
     /// Moves a pane into a new workspace that gets the focus, as `pane.move`
@@ -18,140 +52,163 @@ impl Model {
         let destination = Destination::NewWorkspace { label: None, tab_label: None };
         let pane_move = PaneMove { pane_id: pane.to_owned(), destination, focus: true };
         self.pane_move(pane_move).ok()?;
+        self.tell_focus();
         self.pane_id(self.find_pane(pane).ok()?)
     }
 
     pub(super) fn pane_move(&mut self, params: PaneMove) -> Result<Outcome, Failure> {
         let pane = self.find_pane(&params.pane_id)?;
-        let (Some(before), Some(place)) = (self.pane_id(pane), self.place_of(pane)) else {
+        let (Some(pane_id), Some(from)) = (self.pane_id(pane), self.place_of(pane)) else {
             return Err(Failure::pane_not_found(&params.pane_id));
         };
-        let previous_tab_id = self.tab_id(place);
-        let previous_workspace_id = self.workspace_id(place.workspace);
-        let target = self.destination(pane, place, &params.destination)?;
-        if target.is_none() {
-            let (info, layout) = (self.info(pane)?, self.layout_view(place));
-            return Ok(Outcome::PaneMove {
-                move_result: Box::new(MoveView {
-                    changed: false,
-                    reason: Some("already_there"),
-                    previous_pane_id: before,
-                    previous_workspace_id,
-                    previous_tab_id,
-                    pane: info,
-                    source_layout: None,
-                    focused_pane_id: layout.focused_pane_id.clone(),
-                    target_layout: layout,
-                    created_workspace: None,
-                    created_tab: None,
-                    closed_workspace_id: None,
-                    closed_tab_id: None,
-                }),
-            });
-        }
-        let (closed_tab_id, closed_workspace_id) = self.detach(pane);
-        let created = self.settle(pane, &previous_workspace_id, params.destination, params.focus);
-        if self.pane_id(pane).as_deref() != Some(&before) {
-            self.aliases.insert(before.clone(), pane);
-        }
-        let Some(place) = self.place_of(pane) else {
-            return Err(Failure::pane_not_found(&params.pane_id));
+        let before = Before {
+            pane: pane_id,
+            tab: self.tab_id(from),
+            workspace: self.workspace_id(from.workspace),
         };
-        let source = self.find_tab(&previous_tab_id).filter(|source| *source != place);
-        let result = MoveView {
-            changed: true,
-            reason: None,
-            previous_pane_id: before,
-            previous_workspace_id,
-            previous_tab_id,
-            pane: self.info(pane)?,
-            source_layout: source.map(|source| self.layout_view(source)),
-            target_layout: self.layout_view(place),
-            created_workspace: created
-                .workspace
-                .then(|| self.workspace_view(place.workspace))
-                .flatten(),
-            created_tab: created.tab.then(|| self.tab_view(place)),
-            closed_workspace_id,
-            closed_tab_id,
-            focused_pane_id: self
-                .focused_pane()
-                .and_then(|pane| self.pane_id(pane))
-                .unwrap_or_default(),
-        };
-        self.emit_moved(&result);
-        Ok(Outcome::PaneMove { move_result: Box::new(result) })
+        let target = self.target(pane, from, params.destination)?;
+        if matches!(target, Target::Here) {
+            let layout = self.layout_view(from);
+            let mut moved = self.moved(pane, before, Some(layout), Created::default())?;
+            moved.changed = false;
+            moved.reason = Some("same_tab");
+            return Ok(Outcome::PaneMove { move_result: Box::new(moved) });
+        }
+        let closed = self.leave(pane, from, &target);
+        if let Some(tab_id) = &closed.tab {
+            self.emit_tab_closed(tab_id, &before.workspace);
+        }
+        if let Some(id) = &closed.workspace {
+            let data = serde_json::json!({ "workspace_id": id });
+            self.events.push(Event::new("workspace_closed", data));
+        }
+        let created = self.settle(pane, &before, target, params.focus);
+        if self.pane_id(pane).as_deref() != Some(&before.pane) {
+            self.aliases.insert(before.pane.clone(), pane);
+        }
+        let source = self.find_tab(&before.tab);
+        let source_layout = source.map(|source| self.layout_view(source));
+        let mut moved = self.moved(pane, before, source_layout, created)?;
+        moved.closed_tab_id = closed.tab;
+        moved.closed_workspace_id = closed.workspace;
+        self.emit_moved(&moved);
+        if let Some(source) = source {
+            self.emit_layout(source);
+        }
+        self.emit_layout_of(pane);
+        Ok(Outcome::PaneMove { move_result: Box::new(moved) })
     }
 
-    /// Checks a destination; `None` when the pane is there already.
-    fn destination(
-        &self,
-        pane: u64,
-        from: Place,
-        destination: &Destination,
-    ) -> Result<Option<()>, Failure> {
-        match destination {
-            Destination::Tab { tab_id, target_pane_id, .. } => {
-                let place = self.find_tab(tab_id).ok_or_else(|| {
+    fn target(&self, pane: u64, from: Place, wanted: Destination) -> Result<Target, Failure> {
+        Ok(match wanted {
+            Destination::NewWorkspace { label, tab_label } => {
+                Target::NewWorkspace { label, tab_label }
+            }
+            Destination::NewTab { workspace_id, label } => {
+                let workspace = match workspace_id.as_deref() {
+                    Some(id) => {
+                        self.find_workspace(id).ok_or_else(|| Failure::workspace_not_found(id))?
+                    }
+                    None => from.workspace,
+                };
+                Target::NewTab { workspace_id: self.workspace_id(workspace), label }
+            }
+            Destination::Tab { tab_id, target_pane_id, split, ratio } => {
+                let place = self.find_tab(&tab_id).ok_or_else(|| {
                     Failure::new("tab_not_found", format!("there is no tab {tab_id}"))
                 })?;
-                if let Some(target) = target_pane_id {
-                    let target = self.find_pane(target)?;
-                    if self.place_of(target) != Some(place) || target == pane {
-                        return Err(Failure::new(
-                            "target_pane_not_found",
-                            format!("the target pane is not in tab {tab_id}"),
-                        ));
-                    }
+                let beside = match target_pane_id {
+                    Some(target) => self
+                        .find_pane(&target)
+                        .ok()
+                        .filter(|found| self.place_of(*found) == Some(place) && *found != pane)
+                        .ok_or_else(|| {
+                            let message = format!("pane {target} is not in tab {tab_id}");
+                            Failure::new("target_pane_not_found", message)
+                        })?,
+                    None => self.workspaces[place.workspace].tabs[place.tab].focused,
+                };
+                if place == from {
+                    return Ok(Target::Here);
                 }
-                Ok((place != from).then_some(()))
+                Target::Beside { pane: beside, direction: split, ratio: ratio.unwrap_or(0.5) }
             }
-            Destination::NewTab { workspace_id: Some(id), .. } => {
-                self.find_workspace(id).ok_or_else(|| Failure::workspace_not_found(id))?;
-                Ok(Some(()))
-            }
-            Destination::NewTab { .. } | Destination::NewWorkspace { .. } => Ok(Some(())),
-        }
+        })
     }
 
-    /// Puts a detached pane where it belongs.
-    fn settle(
-        &mut self,
-        pane: u64,
-        from_workspace: &str,
-        destination: Destination,
-        focus: bool,
-    ) -> Created {
-        match destination {
-            Destination::NewWorkspace { label, tab_label } => {
+    /// Takes the pane out of its tab. Where it goes to a new tab of a workspace
+    /// that it is alone in, that workspace stays.
+    fn leave(&mut self, pane: u64, from: Place, target: &Target) -> Closed {
+        let stays = match target {
+            Target::NewTab { workspace_id, .. } => {
+                *workspace_id == self.workspace_id(from.workspace)
+                    && self.panes_of(from.workspace).count() == 1
+            }
+            _ => false,
+        };
+        if !stays {
+            return self.detach(pane);
+        }
+        let tab_id = self.tab_id(from);
+        let workspace = &mut self.workspaces[from.workspace];
+        workspace.tabs.clear();
+        workspace.active = 0;
+        Closed { tab: Some(tab_id), workspace: None }
+    }
+
+    /// Puts a pane that is nowhere where it belongs.
+    fn settle(&mut self, pane: u64, before: &Before, target: Target, focus: bool) -> Created {
+        match target {
+            Target::Here => Created::default(),
+            Target::NewWorkspace { label, tab_label } => {
                 self.add_workspace(pane, label, tab_label, focus);
                 Created { workspace: true, tab: true }
             }
-            Destination::NewTab { workspace_id, label } => {
-                let name = workspace_id.as_deref().unwrap_or(from_workspace);
-                let Some(workspace) = self.find_workspace(name) else {
-                    // It was the last pane of the workspace, which is gone now.
-                    self.add_workspace(pane, label, None, focus);
-                    return Created { workspace: true, tab: true };
-                };
-                let elsewhere = self.workspace_id(workspace) != from_workspace;
-                self.add_tab(workspace, pane, label, focus, elsewhere);
+            Target::NewTab { workspace_id, label } => {
+                if let Some(workspace) = self.find_workspace(&workspace_id) {
+                    let elsewhere = workspace_id != before.workspace;
+                    self.add_tab(workspace, pane, label, focus, elsewhere);
+                }
                 Created { workspace: false, tab: true }
             }
-            Destination::Tab { tab_id, target_pane_id, split, ratio } => {
-                if let Some(place) = self.find_tab(&tab_id) {
-                    if self.workspace_id(place.workspace) != from_workspace {
+            Target::Beside { pane: beside, direction, ratio } => {
+                if let Some(place) = self.place_of(beside) {
+                    if self.workspace_id(place.workspace) != before.workspace {
                         self.number_pane(place.workspace, pane);
                     }
-                    let beside = target_pane_id
-                        .and_then(|target| self.find_pane(&target).ok())
-                        .unwrap_or(self.workspaces[place.workspace].tabs[place.tab].focused);
-                    let direction = split.unwrap_or(Direction::Right);
-                    self.add_beside(beside, pane, direction, ratio.unwrap_or(0.5), focus);
+                    self.add_beside(beside, pane, direction, ratio, focus);
                 }
-                Created { workspace: false, tab: false }
+                Created::default()
             }
         }
+    }
+
+    /// The answer to a move that changed something and closed nothing.
+    fn moved(
+        &self,
+        pane: u64,
+        before: Before,
+        source_layout: Option<LayoutView>,
+        created: Created,
+    ) -> Result<MoveView, Failure> {
+        let place = self.place_of(pane).ok_or_else(|| Failure::pane_not_found(&before.pane))?;
+        let workspace = self.workspace_view(place.workspace);
+        let target_layout = self.layout_view(place);
+        Ok(MoveView {
+            changed: true,
+            reason: None,
+            previous_pane_id: before.pane,
+            previous_workspace_id: before.workspace,
+            previous_tab_id: before.tab,
+            pane: self.info(pane)?,
+            source_layout,
+            focused_pane_id: target_layout.focused_pane_id.clone(),
+            target_layout,
+            created_workspace: workspace.filter(|_| created.workspace),
+            created_tab: created.tab.then(|| self.tab_view(place)),
+            closed_workspace_id: None,
+            closed_tab_id: None,
+        })
     }
 
     fn emit_moved(&mut self, moved: &MoveView) {
@@ -172,10 +229,4 @@ impl Model {
         }
         self.events.push(Event::new("pane_moved", data));
     }
-}
-
-/// What a move had to make.
-struct Created {
-    workspace: bool,
-    tab: bool,
 }

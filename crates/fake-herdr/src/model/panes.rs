@@ -64,7 +64,6 @@ impl Model {
         let label = params.label.as_deref().map(str::trim).filter(|label| !label.is_empty());
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.label = label.map(str::to_owned);
-            entry.revision += 1;
         }
         self.info(pane).map(|pane| Outcome::PaneInfo { pane })
     }
@@ -111,9 +110,7 @@ impl Model {
 
     /// The read that an output subscription looks through.
     pub(super) fn read_recent(&self, pane_id: &str) -> Option<ReadView> {
-        let how =
-            ReadHow { source: ReadSource::RecentUnwrapped, lines: None, format: ReadFormat::Text };
-        self.read(self.find_pane(pane_id).ok()?, &how)
+        self.read(self.find_pane(pane_id).ok()?, &ReadHow::recent_unwrapped())
     }
 
     pub(super) fn send_text(&mut self, params: &SendText) -> Result<Outcome, Failure> {
@@ -191,6 +188,7 @@ impl Model {
         }
         self.add_beside(beside, pane, direction, ratio, focus);
         self.emit_pane(pane, "pane_created");
+        self.emit_layout_of(pane);
         pane
     }
 
