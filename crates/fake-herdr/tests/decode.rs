@@ -90,6 +90,32 @@ fn numbers_are_whole_and_fit() {
     }
 }
 
+/// Parameters without an effect here, and maps and flags, are typed all the
+/// same: `null` stands only for what may be absent as a value.
+#[test]
+fn values_without_effect_have_their_types() {
+    let mut model = Model::new();
+    let read = |more| format!(r#"{{"pane_id":"w1:p1","source":"visible",{more}}}"#);
+    let report = |more| format!(r#"{{"pane_id":"w1:p1","source":"s","title":"t",{more}}}"#);
+    for (method, params, taken) in [
+        ("notification.show", r#"{"title":"t","body":"b","sound":"request"}"#.to_owned(), true),
+        ("notification.show", r#"{"title":"t","sound":"loud"}"#.to_owned(), false),
+        ("notification.show", r#"{"title":"t","body":1}"#.to_owned(), false),
+        ("pane.read", read(r#""strip_ansi":true,"lines":null"#), true),
+        ("pane.read", read(r#""strip_ansi":"yes""#), false),
+        ("pane.report_metadata", report(r#""ttl_ms":null,"agent":null"#), true),
+        ("pane.report_metadata", report(r#""tokens":null"#), false),
+        ("pane.report_metadata", report(r#""state_labels":null"#), false),
+        ("pane.report_metadata", report(r#""clear_title":null"#), false),
+    ] {
+        let line = format!(r#"{{"id":"t","method":"{method}","params":{params}}}"#);
+        let reply = answer(&mut model, &line).unwrap();
+        let refused = reply["error"]["code"] == "invalid_request" && reply["id"] == "";
+        assert_eq!(refused, !taken, "{line} {reply}");
+        assert_eq!(reply.get("result").is_some(), taken, "{line} {reply}");
+    }
+}
+
 #[test]
 fn an_unknown_method_is_answered_with_the_known_ones() {
     let reply = answer(&mut Model::new(), r#"{"id":"1","method":"x","params":{}}"#).unwrap();

@@ -76,6 +76,22 @@ pub fn strip_controls(text: &str) -> String {
 /// Cleans a text without cutting it, but reads no further than needed to know
 /// whether it is longer than `enough` scalars.
 fn clean(text: &str, enough: Option<usize>) -> String {
+    match plain(text, enough) {
+        Some(plain) => plain.to_owned(),
+        None => sift(text, enough),
+    }
+}
+
+/// What remains of a text of printable ASCII, as nearly all are: there is
+/// nothing to look for in it, only its ends are trimmed.
+fn plain(text: &str, enough: Option<usize>) -> Option<&str> {
+    let text = text.trim_matches(' ');
+    let fits = enough.is_none_or(|enough| text.len() <= enough);
+    (fits && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))).then_some(text)
+}
+
+/// As [`clean`], for any text.
+fn sift(text: &str, enough: Option<usize>) -> String {
     let mut out = String::new();
     let mut scalars = 0;
     // Blanks are held back until something follows them, which trims the end.
@@ -188,6 +204,20 @@ mod tests {
         assert_eq!(normal(family), family);
         assert_eq!(normal("❤\u{fe0f}"), "❤\u{fe0f}");
         assert_eq!(normal("\u{e0b0} glyph"), "\u{e0b0} glyph");
+    }
+
+    #[test]
+    fn a_plain_text_comes_out_as_any_other_does() {
+        let blanks = " ".repeat(200);
+        for text in ["", " ", &blanks, "a", "  spaced  out  ", "~!@", &"x".repeat(80)] {
+            for enough in [Some(TEXT_MAX_SCALARS), None] {
+                assert_eq!(plain(text, enough), Some(&*sift(text, enough)), "{text:?}");
+            }
+        }
+        assert_eq!(plain(&"x".repeat(81), Some(80)), None);
+        for other in ["\u{1b}[31mred", "a\tb", "\u{7f}", "é", "\u{a0}"] {
+            assert_eq!(plain(other, None), None, "{other:?}");
+        }
     }
 
     #[test]

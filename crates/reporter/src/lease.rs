@@ -189,17 +189,19 @@ fn private_folder(folder: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    /// The lease of a pane in a folder that is not there yet.
+    fn lease_of(folder: &tempfile::TempDir, pane: &str) -> LeaseFile {
+        let pane = PaneId::parse(pane).expect("an id");
+        LeaseFile::of(&folder.path().join("leases"), Path::new("/x/herdr.sock"), &pane)
+    }
+
     #[test]
     fn one_holder_at_a_time_and_the_next_one_after() {
         let folder = tempfile::tempdir().unwrap();
-        let pane = PaneId::parse("w1:p1").unwrap();
-        let place = folder.path().join("leases");
-        let lease = LeaseFile::of(&place, Path::new("/x/herdr.sock"), &pane);
+        let lease = lease_of(&folder, "w1:p1");
         let held = lease.try_take().unwrap().unwrap();
         assert!(lease.try_take().unwrap().is_none());
-        let other = PaneId::parse("w1:p2").unwrap();
-        let other = LeaseFile::of(&place, Path::new("/x/herdr.sock"), &other);
-        assert!(other.try_take().unwrap().is_some());
+        assert!(lease_of(&folder, "w1:p2").try_take().unwrap().is_some());
         drop(held);
         assert!(lease.try_take().unwrap().is_some());
     }
@@ -207,9 +209,7 @@ mod tests {
     #[test]
     fn those_that_share_it_keep_a_reporter_off_and_it_keeps_them_off() {
         let folder = tempfile::tempdir().unwrap();
-        let pane = PaneId::parse("w1:p1").unwrap();
-        let place = folder.path().join("leases");
-        let lease = LeaseFile::of(&place, Path::new("/x/herdr.sock"), &pane);
+        let lease = lease_of(&folder, "w1:p1");
         let one = lease.try_share().unwrap().unwrap();
         let other = lease.try_share().unwrap().unwrap();
         assert!(lease.try_take().unwrap().is_none());

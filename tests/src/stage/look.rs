@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use herdr_proto::{AgentGet, Call, PaneGet, PaneInfo, PaneList, Subscription};
-use reporter::{DiagnosticKind, Flushed, Handle};
+use reporter::{Flushed, Handle};
 
+use super::poll::until_on_time;
 use super::{AGENT, PATIENCE, Stage, Watch, until};
 
 impl Stage {
@@ -60,21 +61,33 @@ impl Stage {
         self.wait_within(PATIENCE, satisfied)
     }
 
-    /// The same, where a bound was promised.
+    /// The same, where a bound was promised. It is one for a server that answers
+    /// on a machine that is not busy: what these two take longer is not counted.
     ///
     /// # Panics
     ///
     /// As [`wait`](Self::wait).
     #[track_caller]
-    pub fn wait_within(
+    pub fn wait_within(&self, bound: Duration, satisfied: impl Fn(&PaneInfo) -> bool) -> PaneInfo {
+        let look = || self.ask(&PaneGet::new(self.pane.clone())).map(|reply| reply.pane);
+        until_on_time(bound, || look().map(|pane| Some(pane).filter(|pane| satisfied(pane))))
+            .unwrap_or_else(|| panic!("after {bound:?} the pane shows {:#?}", look()))
+    }
+
+    /// The same for a pane that may have got another id.
+    ///
+    /// # Panics
+    ///
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_anywhere_within(
         &self,
-        patience: Duration,
+        bound: Duration,
         satisfied: impl Fn(&PaneInfo) -> bool,
     ) -> PaneInfo {
-        // A server that is just being replaced does not answer.
-        let look = || self.ask(&PaneGet::new(self.pane.clone())).ok().map(|reply| reply.pane);
-        until(patience, || look().filter(|pane| satisfied(pane)))
-            .unwrap_or_else(|| panic!("after {patience:?} the pane shows {:#?}", look()))
+        let look = || self.ask(&PaneList::default()).map(|reply| reply.panes);
+        until_on_time(bound, || look().map(|panes| panes.into_iter().find(&satisfied)))
+            .unwrap_or_else(|| panic!("after {bound:?} the panes show {:#?}", look()))
     }
 
     /// Waits until the row is [`AGENT`]'s in this state; idle is also done.
@@ -135,10 +148,4 @@ impl Stage {
 /// Whether the row is [`AGENT`]'s in this state; idle is also done.
 pub fn shows(pane: &PaneInfo, state: &str) -> bool {
     pane.agent.as_deref() == Some(AGENT) && pane.agent_status.same_as(&state.into())
-}
-
-/// The kinds of what a reporter has told so far.
-pub fn told(reporter: &Handle) -> Vec<DiagnosticKind> {
-    let feed = reporter.diagnostics();
-    std::iter::from_fn(|| feed.try_recv()).map(|diagnostic| diagnostic.kind).collect()
 }

@@ -11,14 +11,16 @@ mod poll;
 mod program;
 mod server;
 mod sidecar;
+mod told;
 mod watch;
 
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Once};
+use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
-use herdr_proto::{Call, PaneId, ProcessInfoGet};
+use herdr_proto::{Call, ErrorCode, PaneGet, PaneId, ProcessInfoGet};
 use reporter::{Builder, Config, Reporter};
 use serde_json::{Value, json};
 use socket_transport::{Client, Endpoint};
@@ -26,11 +28,12 @@ use tempfile::TempDir;
 
 use server::{Kind, Server};
 
-pub use look::{shows, told};
+pub use look::shows;
 pub use poll::{PATIENCE, pace, until};
 pub use program::HERDR_BIN;
 pub use server::Refused;
 pub use sidecar::{Sidecar, sidecar};
+pub use told::Told;
 pub use watch::Watch;
 
 /// The label that bodies report under; no agent that Herdr knows.
@@ -95,7 +98,7 @@ impl Stage {
         };
         let (workspace, pane) = server.make_workspace("body", false);
         let pane = PaneId::parse(pane).expect("the server's pane ids are pane ids");
-        let folder = tempfile::tempdir().expect("a folder for leases");
+        let folder = program::folder("herdr-body").expect("a folder for leases");
         Self { server, workspace, pane, folder }
     }
 
@@ -202,14 +205,18 @@ impl Stage {
         self.call("pane.report_agent", &params);
     }
 
-    /// Whether a process is behind the pane, as on a real server.
+    /// Whether a process is behind the pane, as on a real server. It may start
+    /// a moment after its pane.
     ///
     /// # Panics
     ///
     /// If there is no answer.
     pub fn has_shell(&self) -> bool {
-        let reply = self.read(&ProcessInfoGet::new(self.pane.clone())).expect("a pane");
-        reply.process_info.shell_pid.is_some()
+        let shell = || {
+            let reply = self.read(&ProcessInfoGet::new(self.pane.clone())).expect("a pane");
+            reply.process_info.shell_pid
+        };
+        until(Duration::from_secs(5), shell).is_some()
     }
 
     /// The requests about this pane that the server got, if it can be asked.
@@ -238,17 +245,24 @@ impl Stage {
         self.server.stop();
     }
 
-    /// Hands the panes over to a new server, if this one can.
+    /// Hands the panes over to a new server, if this one can, and says how long
+    /// that took. A busy machine may make it fail; the server that was there
+    /// serves on then, and it is tried again.
     ///
     /// # Panics
     ///
-    /// If it fails for another reason than that.
-    pub fn hand_off(&self) -> bool {
-        match self.try_call("server.live_handoff", &json!({})) {
-            Ok(_) => true,
-            Err(Refused(code)) if code == "unsupported_in_app_mode" => false,
-            Err(code) => panic!("server.live_handoff: {code:?}"),
-        }
+    /// If it fails for another reason, or every time.
+    pub fn hand_off(&self) -> Option<Duration> {
+        let handed_off = until(PATIENCE, || {
+            let start = Instant::now();
+            match self.try_call("server.live_handoff", &json!({})) {
+                Ok(_) => Some(Some(start.elapsed())),
+                Err(Refused(code)) if code == "unsupported_in_app_mode" => Some(None),
+                Err(Refused(code)) if code == "handoff_failed" => None,
+                Err(code) => panic!("server.live_handoff: {code:?}"),
+            }
+        });
+        handed_off.expect("a handoff succeeds")
     }
 
     /// Makes a workspace again in the place of one that the server has not kept
@@ -258,7 +272,11 @@ impl Stage {
     ///
     /// If its pane gets another id.
     pub fn restore(&self) {
-        if self.look().is_none() {
+        let lost = until(PATIENCE, || match self.ask(&PaneGet::new(self.pane.clone())) {
+            Ok(_) => Some(false),
+            Err(error) => (error.rejection()?.code == ErrorCode::PANE_NOT_FOUND).then_some(true),
+        });
+        if lost.expect("the server says whether it has the pane") {
             self.server.make_workspace("focused", true);
             let (_, pane) = self.server.make_workspace("body", false);
             assert_eq!(pane, self.pane.as_str(), "a fresh server counts from the start");

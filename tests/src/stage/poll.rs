@@ -24,6 +24,32 @@ pub fn until<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Opti
     }
 }
 
+/// As [`until`], where a bound was promised: the time that a server does not
+/// answer (an error) does not count, and of a late answer or a late turn of this
+/// process only what it would have taken on a machine that is not busy.
+pub(super) fn until_on_time<T, E>(
+    bound: Duration,
+    mut look: impl FnMut() -> Result<Option<T>, E>,
+) -> Option<T> {
+    let end = Instant::now() + bound + PATIENCE;
+    let mut counted = Duration::ZERO;
+    loop {
+        let start = Instant::now();
+        let answered = match look() {
+            Ok(Some(seen)) => return Some(seen),
+            Ok(None) => true,
+            Err(_) => false,
+        };
+        if counted >= bound || Instant::now() >= end {
+            return None;
+        }
+        thread::sleep(LOOK);
+        if answered {
+            counted += start.elapsed().min(2 * LOOK);
+        }
+    }
+}
+
 /// Does something `times` times in `span`, evenly, as a host would; late turns
 /// follow at once.
 pub fn pace(times: u32, span: Duration, mut turn: impl FnMut(u32)) {

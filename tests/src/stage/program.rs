@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{env, io};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
 use super::poll;
@@ -18,6 +18,15 @@ pub const HERDR_BIN: &str = "HERDR_BIN";
 
 /// How long it may take to start, and to end once it was told to.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a Herdr of its own needs to know: it asks nobody's server for updates.
+const SETTINGS: &str = "\
+onboarding = false
+
+[update]
+version_check = false
+manifest_check = false
+";
 
 /// A program and the private folder that it knows as its home.
 #[derive(Debug)]
@@ -43,16 +52,28 @@ pub(super) fn herdr_variables() -> impl Iterator<Item = OsString> {
     env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("HERDR_"))
 }
 
+/// A folder for sockets: where temporary files have a long path, none of the
+/// names in it would fit into an address.
+pub(super) fn folder(prefix: &str) -> io::Result<TempDir> {
+    const LONG: usize = 40;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix);
+    if env::temp_dir().as_os_str().len() > LONG {
+        return builder.tempdir_in("/tmp");
+    }
+    builder.tempdir()
+}
+
 impl Program {
     /// Starts it; it is not ready yet.
     pub(super) fn start(bin: &Path) -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("herdr-stage").tempdir()?;
+        let folder = folder("herdr-stage")?;
         let mut private = fs::DirBuilder::new();
         private.recursive(true).mode(0o700);
         for name in ["home", "run", "config/herdr", "work"] {
             private.create(folder.path().join(name))?;
         }
-        fs::write(folder.path().join("config/herdr/config.toml"), "onboarding = false\n")?;
+        fs::write(folder.path().join("config/herdr/config.toml"), SETTINGS)?;
         let mut program = Self { bin: bin.to_owned(), folder, child: None };
         program.spawn()?;
         Ok(program)
@@ -63,6 +84,11 @@ impl Program {
         let folder = self.folder.path();
         let mut command = Command::new(&self.bin);
         for name in herdr_variables() {
+            command.env_remove(name);
+        }
+        // Whatever else it keeps goes below its home, and its shells read no
+        // file of the surrounding one.
+        for name in ["XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "ENV", "BASH_ENV"] {
             command.env_remove(name);
         }
         let child = command
@@ -113,21 +139,31 @@ impl Program {
     /// one than was started.
     pub(super) fn await_end(&mut self, server: Option<u32>, answers: impl Fn() -> bool) {
         let successor = server.filter(|pid| self.child.as_ref().map(Child::id) != Some(*pid));
+        let successor = successor.and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
         let ended = poll::until(PATIENCE, || {
             let child = self.child.as_mut();
             let gone = child.is_none_or(|child| !matches!(child.try_wait(), Ok(None)));
-            (gone && !answers()).then_some(())
+            // It stops to answer before it has written down what it keeps.
+            (gone && !answers() && successor.is_none_or(has_ended)).then_some(())
         });
         if let Some(mut child) = self.child.take() {
             // Of no effect on one that has ended.
             let _ = child.kill();
             let _ = child.wait();
         }
-        let successor = successor.and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
         if let (None, Some(successor)) = (ended, successor) {
             let _ = kill_process(successor, Signal::KILL);
         }
     }
+}
+
+/// Whether a process that is nobody's child here has ended; one that is still
+/// to be collected has.
+fn has_ended(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+    // The name before the state may hold anything, a parenthesis too.
+    let state = stat.ok().and_then(|stat| Some(stat.rsplit_once(')')?.1.trim_start().to_owned()));
+    test_kill_process(pid).is_err() || state.is_some_and(|state| state.starts_with('Z'))
 }
 
 impl Drop for Program {

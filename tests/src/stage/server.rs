@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use bytes::Bytes;
 use fake_herdr::FakeHerdr;
@@ -15,6 +16,11 @@ use tokio::runtime::Runtime;
 
 use super::program::Program;
 use super::watch::Watch;
+
+/// How long a server may take for what a body needs of it. One that has just
+/// been started takes requests before it looks at them, and one that hands its
+/// panes over answers when its successor is ready.
+const PATIENCE: Duration = Duration::from_secs(40);
 
 /// What the server is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +37,8 @@ pub(super) struct Server {
     kind: Kind,
     host: Host,
     client: Client,
+    /// The same with [`PATIENCE`].
+    patient: Client,
     runtime: Runtime,
 }
 
@@ -67,8 +75,9 @@ impl Server {
                 (Host::Program(Mutex::new(program)), socket)
             }
         };
+        let patient = Client::new(socket.clone(), Options::default().deadline(PATIENCE));
         let client = Client::new(socket, Options::default());
-        let server = Self { kind: kind.clone(), host, client, runtime };
+        let server = Self { kind: kind.clone(), host, client, patient, runtime };
         server.await_ready();
         // It has the focus from now on, so the panes of the bodies are unseen.
         server.make_workspace("focused", true);
@@ -123,7 +132,7 @@ impl Server {
     pub(super) fn attempt(&self, method: &str, params: &Value) -> Result<Bytes, Error> {
         let request = json!({ "id": "stage", "method": method, "params": params });
         let line = format!("{request}\n");
-        self.runtime.block_on(self.client.exchange(line.as_bytes()))
+        self.runtime.block_on(self.patient.exchange(line.as_bytes()))
     }
 
     /// Makes a typed request.

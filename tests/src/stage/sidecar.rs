@@ -1,17 +1,18 @@
 //! The sidecar as a process of its own, with nothing of the surrounding shell.
 
-use std::env;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
+use std::{env, fs};
 
 use super::poll::{self, PATIENCE};
 
 /// The sidecar's program, in the folder where this test was built.
 ///
 /// Cargo builds it along with the tests of the workspace; for the tests of this
-/// package alone nothing says that it is needed, so it is built here.
+/// package alone nothing says that it is needed, so it is built here if it is
+/// missing or was built from what has changed since.
 ///
 /// # Panics
 ///
@@ -23,12 +24,22 @@ pub fn sidecar() -> &'static Path {
         // TARGET/PROFILE/deps/TEST
         let profile = test.ancestors().nth(2).expect("a profile's folder");
         let program = profile.join("herdr-socket-report");
-        if !program.exists() {
+        if is_stale(&program) {
             build(profile);
         }
         assert!(program.exists(), "there is no {}", program.display());
         program
     })
+}
+
+/// Whether it is missing, or older than a file that it was built from.
+fn is_stale(program: &Path) -> bool {
+    let changed = |path: &Path| path.metadata().and_then(|about| about.modified()).ok();
+    let Some(built) = changed(program) else { return true };
+    // Cargo's own list: the program, a colon, and the files.
+    let list = fs::read_to_string(program.with_extension("d")).unwrap_or_default();
+    let files = list.split_once(": ").map_or("", |(_, files)| files).trim_end().split(' ');
+    files.into_iter().any(|file| changed(Path::new(file)).is_some_and(|changed| changed > built))
 }
 
 fn build(profile: &Path) {

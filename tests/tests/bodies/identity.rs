@@ -2,9 +2,10 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
+use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
-use e2e::stage::{AGENT, PATIENCE, Stage, shows, sidecar, skipped, told, until};
+use e2e::stage::{AGENT, PATIENCE, Stage, shows, sidecar, skipped, until};
 use herdr_proto::{AgentStatus, PaneId, PaneInfo, ProcessInfoGet};
 use reporter::{DiagnosticKind, Ended, Outcome, Prompt, Reporter};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -60,7 +61,7 @@ fn b34_a_process_that_is_not_in_the_pane_claims_nothing(stage: &Stage) {
     let host = stage.builder(AGENT, |config| config.any_pane = false).start();
     host.title("not here");
     let _turn = host.turn();
-    let told = host.diagnostics().recv_timeout(PATIENCE).map(|diagnostic| diagnostic.kind);
+    let told = stage.told(&host).next().map(|diagnostic| diagnostic.kind);
     assert_eq!(told, Some(DiagnosticKind::ForeignPane));
     let shown = until(Duration::from_secs(1), || stage.seen().agent);
     assert_eq!(shown, None);
@@ -79,10 +80,10 @@ fn own_session(stage: &Stage) {
 
 /// The state is given up with one word, title and tokens go on.
 fn degrades(stage: &Stage, host: &Reporter) {
-    let diagnostics = host.diagnostics();
-    let told = diagnostics.recv_timeout(PATIENCE).expect("it says so");
-    assert_eq!(told.kind, DiagnosticKind::Ignored);
-    assert!(told.detail.contains("herdr:claude"), "{}", told.detail);
+    let told = stage.told(host);
+    let first = told.next().expect("it says so");
+    assert_eq!(first.kind, DiagnosticKind::Ignored);
+    assert!(first.detail.contains("herdr:claude"), "{}", first.detail);
     host.title("still here").token("branch", Some("main".into()));
     // The title's guards hide it as long as the pane is not ours.
     stage.wait(|pane| pane.tokens.get("branch").map(String::as_str) == Some("main"));
@@ -94,7 +95,7 @@ fn degrades(stage: &Stage, host: &Reporter) {
     }
     drop(turn);
     stage.flushed(host);
-    assert_eq!(diagnostics.try_recv(), None, "it is told once");
+    assert_eq!(told.try_next(), None, "it is told once");
     if let (Some(before), Some(after)) = (before, stage.requests()) {
         let new = &after[before.len()..];
         assert!(new.iter().all(|line| line["method"] != "pane.report_agent"), "{new:?}");
@@ -139,9 +140,11 @@ fn with_known_agent(stage: &Stage, meanwhile: impl Fn()) -> bool {
     if !stage.has_shell() {
         return stage.as_fake().is_some();
     }
+    // Our own program, as others may look at the name that they are called by.
+    // Outside of Herdr it reads its terminal and does nothing.
     let program = stage.folder().join("claude");
-    std::fs::copy("/bin/sleep", &program).unwrap();
-    let line = format!("{} 60\n", program.display());
+    symlink(sidecar(), &program).unwrap();
+    let line = format!("HERDR_ENV=0 {} run\n", program.display());
     stage.call("pane.send_text", &json!({ "pane_id": pane, "text": line }));
     let running = || {
         let info = stage.read(&ProcessInfoGet::new(stage.pane().clone())).unwrap().process_info;
@@ -165,14 +168,12 @@ fn b38_a_known_agent_that_comes_and_goes_changes_nothing(stage: &Stage) {
     stage.flushed(&host);
     let ours =
         |pane: &PaneInfo| shows(pane, "working") && pane.title.as_deref() == Some("own label");
-    let back = |moment: &str| {
-        let pane = until(Duration::from_secs(6), || Some(stage.seen()).filter(ours));
-        assert!(pane.is_some(), "{moment}: {:?}", stage.seen());
-    };
-    if !with_known_agent(stage, || back("while it runs")) {
+    let back = || stage.wait_within(Duration::from_secs(6), ours);
+    // First while it runs, then after it has ended.
+    if !with_known_agent(stage, || drop(back())) {
         return skipped("b38", "no known agent can run here");
     }
-    back("after it ended");
+    back();
     let ask = turn.prompt(Prompt::approval("Run it?"));
     stage.wait_for("blocked");
     drop((ask, turn));
@@ -193,7 +194,7 @@ fn b40_a_session_that_is_not_shown_is_no_failure(stage: &Stage) {
     assert!(shows(&pane, "working"));
     drop(turn);
     stage.flushed(&host);
-    assert_eq!(told(&host), []);
+    assert_eq!(stage.told(&host).kinds(), []);
     host.close(PATIENCE);
     let bad: Vec<_> = std::iter::from_fn(|| receipts.recv())
         .filter(|receipt| matches!(receipt.outcome, Outcome::Ignored | Outcome::Failed))
@@ -230,14 +231,12 @@ fn b32_a_moved_pane_is_found_after_a_handoff(stage: &Stage) {
         .write_all(b"{\"event\":\"prompt_opened\",\"prompt_id\":\"p\",\"kind\":\"approval\"}\n")
         .unwrap();
     stage.wait_for("blocked");
-    if !stage.hand_off() {
+    if stage.hand_off().is_none() {
         return skipped("b32", "this server hands nothing over");
     }
-    let find = || stage.panes().into_iter().find(|pane| pane.pane_id == id);
-    let found = until(Duration::from_secs(3), || {
-        find().filter(|pane| shows(pane, "blocked") && pane.title.as_deref() == Some("on the move"))
+    stage.wait_anywhere_within(Duration::from_secs(3), |pane| {
+        pane.pane_id == id && shows(pane, "blocked") && pane.title.as_deref() == Some("on the move")
     });
-    assert!(found.is_some(), "{:?}", find());
     let others = stage.panes().into_iter().filter(|pane| pane.pane_id != id);
     for other in others {
         assert_eq!((other.agent, other.agent_status), (None, AgentStatus::UNKNOWN));
@@ -255,7 +254,7 @@ fn b31_a_closed_pane_ends_the_host_quietly(stage: &Stage) {
     let start = Instant::now();
     let ended = host.close(Duration::from_secs(10));
     assert_eq!(ended, Ended::NothingToRelease);
-    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
 }
 
 fn b31_a_moved_pane_is_known_by_its_old_id(stage: &Stage) {

@@ -20,9 +20,11 @@ e2e::bodies! {
         b25_short_pauses_are_not_idle,
         b25_an_end_within_the_pause_releases_at_once,
         b28_a_new_session_changes_nothing_but_the_session,
-        b30_done_is_idle_and_is_not_sent_again,
         b10_a_reload_under_another_label_leaves_one_row,
         b13_what_a_killed_host_left_is_replaced;
+    // Nobody else may move the focus.
+    own:
+        b30_done_is_idle_and_is_not_sent_again;
 }
 
 fn b10_a_release_leaves_the_row_of_another_alone(stage: &Stage) {

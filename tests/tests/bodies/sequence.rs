@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, shows, told};
+use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, shows};
 use fake_herdr::Fault;
 use herdr_proto::StateKey;
 use reporter::{DiagnosticKind, Ended, Flushed, Prompt, Reporter};
@@ -69,7 +69,7 @@ fn shows_in_spite_of_a_mark(stage: &Stage, mark: u64) {
     stage.wait_for("blocked");
     drop((ask, turn));
     stage.wait_for("idle");
-    assert_eq!(told(&host), []);
+    assert_eq!(stage.told(&host).kinds(), []);
     host.close(PATIENCE);
     stage.wait_for_nothing();
 }
@@ -85,10 +85,10 @@ fn b04_nanoseconds_under_the_same_source_are_climbed_over(stage: &Stage) {
 fn b03_a_mark_that_nothing_gets_above_is_told_once(stage: &Stage) {
     stage.report_as(SOURCE, AGENT, "idle", Some(u64::MAX));
     let host = stage.reporter();
-    let diagnostics = host.diagnostics();
+    let told = stage.told(&host);
     let turn = host.turn();
-    let told = diagnostics.recv_timeout(PATIENCE).expect("a mute reporter says so");
-    assert_eq!(told.kind, DiagnosticKind::Ignored);
+    let first = told.next().expect("a mute reporter says so");
+    assert_eq!(first.kind, DiagnosticKind::Ignored);
     assert_eq!(host.flush(PATIENCE), Flushed::Delivered);
     let before = stage.requests();
     for _ in 0..20 {
@@ -96,7 +96,7 @@ fn b03_a_mark_that_nothing_gets_above_is_told_once(stage: &Stage) {
         drop(turn.prompt(Prompt::approval("again?")));
         assert_eq!(host.flush(PATIENCE), Flushed::Delivered);
     }
-    assert_eq!(diagnostics.try_recv(), None, "it is told once");
+    assert_eq!(told.try_next(), None, "it is told once");
     if let (Some(before), Some(after)) = (before, stage.requests()) {
         let reports =
             |log: &[Value]| log.iter().filter(|line| line["method"] == "pane.report_agent").count();

@@ -44,6 +44,9 @@ impl Model {
             "agent_status": agent.agent_status,
             "visible_blocker": terminal.is_some_and(|terminal| terminal.prompt_seen_at.is_some()),
             "screen_detection_skipped": skipped,
+            // No screen is matched here, so no rule ever is.
+            "matched_rule": null,
+            "skipped_update_reason": null,
             "fallback_reason": if detected.is_some() { "screen" } else { "no_process" },
         });
         if skipped {

@@ -9,6 +9,12 @@ use super::state::State;
 use super::terminal::{Gate, GateCause, Session, Terminal};
 
 impl Terminal {
+    /// What the detector sees now: the agent, its state, and whether its prompt
+    /// is on the screen.
+    pub(crate) fn seen_by_detector(&self) -> Option<(&'static str, State, bool)> {
+        self.detected.map(|agent| (agent, self.screen, self.prompt_seen_at.is_some()))
+    }
+
     /// The detector sees a known agent with this state, and perhaps its prompt.
     pub(crate) fn agent_seen(&mut self, agent: &'static str, state: State, prompt: bool) {
         let order = self.next_order();

@@ -1,5 +1,5 @@
-//! Time, and what happens to panes without a report: expiry, the end of a pane,
-//! a live handoff, a restart, processes that come and go.
+//! What happens to panes without a report: the end of a pane, a live handoff, a
+//! restart, processes that come and go.
 
 use std::time::Duration;
 
@@ -12,10 +12,6 @@ use super::subscription::status_fields;
 use super::terminal::Terminal;
 use super::topology::Closed;
 use super::view::{PaneProcess, WorkspaceView};
-
-/// After the end of an agent's process its pane shows an idle agent without a
-/// label, until the detector's next look (0.8.2: 300 ms) finds nothing.
-pub(super) const CLEARED_AFTER: Duration = Duration::from_millis(300);
 
 impl Model {
     /// Closes a pane as `pane.close` does; `false` if there is none.
@@ -93,10 +89,7 @@ impl Model {
             return false;
         };
         self.agent_gone(pane, agent);
-        let clears_at = self.now.saturating_add(CLEARED_AFTER);
-        if let Some(entry) = self.panes.get_mut(&pane) {
-            entry.terminal.clears_at = Some(clears_at);
-        }
+        self.clear_later(pane);
         true
     }
 
@@ -142,47 +135,6 @@ impl Model {
             pane.foreground = foreground;
         })
         .is_some()
-    }
-
-    /// Brings the model to `now`: what has a time to live and is over goes, in
-    /// the order in which it ran out.
-    pub(super) fn advance(&mut self, now: Duration) {
-        while let Some(due) = self.next_expiry().filter(|due| *due <= now) {
-            self.now = self.now.max(due);
-            let panes: Vec<u64> = self.panes.keys().copied().collect();
-            for pane in panes {
-                self.expire(pane, due);
-            }
-            for workspace in 0..self.workspaces.len() {
-                if self.workspaces[workspace].tokens.expire(due) {
-                    self.emit_workspace(workspace, "workspace_metadata_updated");
-                }
-            }
-            self.clear_idle_shells(due);
-            self.clear_exited(due);
-        }
-        self.now = self.now.max(now);
-    }
-
-    fn expire(&mut self, pane: u64, due: Duration) {
-        // An instant earlier, when what goes now was still shown.
-        let before = self.effective(pane, due.saturating_sub(Duration::from_nanos(1)));
-        let Some(entry) = self.panes.get_mut(&pane) else {
-            return;
-        };
-        let tokens = entry.terminal.metadata.expire(due);
-        if tokens {
-            entry.revision += 1;
-        }
-        if before.map(|before| before.presentation)
-            != self.effective(pane, due).map(|after| after.presentation)
-        {
-            let agent = self.panes.get(&pane).and_then(|pane| pane.terminal.label());
-            self.emit_status(pane, agent.map(str::to_owned));
-        }
-        if tokens {
-            self.emit_pane(pane, "pane_updated");
-        }
     }
 
     /// Runs one rule on a pane's terminal and tells the readers what changed
@@ -264,19 +216,6 @@ impl Model {
         self.remove(pane);
     }
 
-    /// The second look at a pane whose agent has gone.
-    fn clear_exited(&mut self, due: Duration) {
-        for pane in self.panes.keys().copied().collect::<Vec<_>>() {
-            let Some(entry) = self.panes.get_mut(&pane) else { continue };
-            if entry.terminal.clears_at.take_if(|at| *at <= due).is_some() {
-                self.change(pane, |terminal| {
-                    terminal.screen = State::Unknown;
-                    false
-                });
-            }
-        }
-    }
-
     /// A pane goes; the panes beside it get its room. The workspace as it was
     /// before, if it went with it.
     fn remove(&mut self, pane: u64) -> Option<WorkspaceView> {
@@ -336,7 +275,7 @@ impl Model {
         self.events.push(Event::new("pane_agent_detected", data));
     }
 
-    fn emit_status(&mut self, pane: u64, agent: Option<String>) {
+    pub(super) fn emit_status(&mut self, pane: u64, agent: Option<String>) {
         if let Some(mut info) = self.pane_info(pane, self.now) {
             info.agent = agent;
             let data = serde_json::Value::Object(status_fields(&info));

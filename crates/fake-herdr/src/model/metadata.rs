@@ -8,12 +8,7 @@ use herdr_proto::limits;
 use super::failure::Failure;
 use super::sources::{agent_of_source, is_official};
 use super::terminal::Terminal;
-use super::tokens::Tokens;
-
-/// The real server removes what is over at its next request, and answered a
-/// read in the same millisecond as the report of a title with a ttl of 1 ms. A
-/// recording is played here through sockets and threads, which takes longer.
-const EXPIRY_LAG: Duration = Duration::from_millis(50);
+use super::tokens::{Tokens, over_at};
 
 /// What readers see of all records together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -196,7 +191,7 @@ impl Terminal {
                 metadata.token_sources.insert(report.source.clone());
             }
         }
-        let expires = report.ttl.map(|ttl| now.saturating_add(ttl).saturating_add(EXPIRY_LAG));
+        let expires = report.ttl.map(|ttl| over_at(now, ttl));
         let tokens =
             report.tokens.as_ref().is_some_and(|patch| metadata.tokens.patch(patch, expires));
         if report.is_presentation() {

@@ -66,7 +66,7 @@ impl Model {
             tab: self.tab_id(from),
             workspace: self.workspace_id(from.workspace),
         };
-        let target = self.target(pane, from, params.destination)?;
+        let target = self.target(from, params.destination)?;
         if matches!(target, Target::Here) {
             let layout = self.layout_view(from);
             let mut moved = self.moved(pane, before, Some(layout), Created::default())?;
@@ -99,7 +99,7 @@ impl Model {
         Ok(Outcome::PaneMove { move_result: Box::new(moved) })
     }
 
-    fn target(&self, pane: u64, from: Place, wanted: Destination) -> Result<Target, Failure> {
+    fn target(&self, from: Place, wanted: Destination) -> Result<Target, Failure> {
         Ok(match wanted {
             Destination::NewWorkspace { label, tab_label } => {
                 Target::NewWorkspace { label, tab_label }
@@ -117,20 +117,20 @@ impl Model {
                 let place = self.find_tab(&tab_id).ok_or_else(|| {
                     Failure::new("tab_not_found", format!("there is no tab {tab_id}"))
                 })?;
+                if place == from {
+                    return Ok(Target::Here);
+                }
                 let beside = match target_pane_id {
                     Some(target) => self
                         .find_pane(&target)
                         .ok()
-                        .filter(|found| self.place_of(*found) == Some(place) && *found != pane)
+                        .filter(|found| self.place_of(*found) == Some(place))
                         .ok_or_else(|| {
                             let message = format!("pane {target} is not in tab {tab_id}");
                             Failure::new("target_pane_not_found", message)
                         })?,
                     None => self.workspaces[place.workspace].tabs[place.tab].focused,
                 };
-                if place == from {
-                    return Ok(Target::Here);
-                }
                 Target::Beside { pane: beside, direction: split, ratio: ratio.unwrap_or(0.5) }
             }
         })

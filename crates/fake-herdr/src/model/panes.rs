@@ -110,7 +110,9 @@ impl Model {
 
     /// The read that an output subscription looks through.
     pub(super) fn read_recent(&self, pane_id: &str) -> Option<ReadView> {
-        self.read(self.find_pane(pane_id).ok()?, &ReadHow::recent_unwrapped())
+        let how =
+            ReadHow { source: ReadSource::RecentUnwrapped, lines: None, format: ReadFormat::Text };
+        self.read(self.find_pane(pane_id).ok()?, &how)
     }
 
     pub(super) fn send_text(&mut self, params: &SendText) -> Result<Outcome, Failure> {

@@ -145,6 +145,9 @@ pub(crate) struct PaneRead {
     pub(crate) pane_id: String,
     #[serde(flatten)]
     pub(crate) how: ReadHow,
+    /// A screen here has no colours to strip, so only its type matters.
+    #[serde(rename = "strip_ansi")]
+    _strip_ansi: Option<bool>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -152,6 +155,9 @@ pub(crate) struct AgentRead {
     pub(crate) target: String,
     #[serde(flatten)]
     pub(crate) how: ReadHow,
+    /// As with a pane.
+    #[serde(rename = "strip_ansi")]
+    _strip_ansi: Option<bool>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -160,20 +166,6 @@ pub(crate) struct ReadHow {
     pub(crate) lines: Option<u32>,
     #[serde(default)]
     pub(crate) format: ReadFormat,
-    /// Nothing here has escapes that could be stripped.
-    #[serde(rename = "strip_ansi")]
-    _strip_ansi: Option<bool>,
-}
-
-impl ReadHow {
-    pub(crate) fn recent_unwrapped() -> Self {
-        Self {
-            source: ReadSource::RecentUnwrapped,
-            lines: None,
-            format: ReadFormat::Text,
-            _strip_ansi: None,
-        }
-    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -221,6 +213,20 @@ pub(crate) struct Subscribe {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Notify {
     pub(crate) title: String,
+    /// Nothing is ever shown here, so of the rest only the types matter.
+    #[serde(rename = "body")]
+    _body: Option<String>,
+    #[serde(rename = "sound")]
+    _sound: Option<Sound>,
+}
+
+/// What a notification sounds like.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Sound {
+    None,
+    Done,
+    Request,
 }
 
 #[derive(Debug, Deserialize)]

@@ -140,7 +140,7 @@ impl Terminal {
     }
 
     /// The session that a pair's reports are tied to.
-    fn anchor(&self, source: &str, label: &str) -> Option<SessionRef> {
+    pub(super) fn anchor(&self, source: &str, label: &str) -> Option<SessionRef> {
         self.claim
             .as_ref()
             .filter(|claim| claim.source == source && claim.label == label)

@@ -17,6 +17,7 @@ use super::report::StateReport;
 use super::session::SessionReport;
 use super::sources::{SessionRef, StartSource};
 use super::text;
+use super::tokens::over_at;
 use super::view::Outcome;
 
 impl Model {
@@ -76,9 +77,21 @@ impl Model {
     pub(super) fn release_agent(&mut self, params: &Release) -> Result<Outcome, Failure> {
         let pane = self.find_pane(&params.pane_id)?;
         let label = text::label(&params.agent)?;
+        let mut still_there = None;
         self.change(pane, |terminal| {
-            terminal.release(&params.source, &label, params.seq) == Released::Agent
+            let seen = terminal.seen_by_detector();
+            let released = terminal.release(&params.source, &label, params.seq);
+            still_there = seen.filter(|_| released == Released::Agent);
+            released == Released::Agent
         });
+        // Another agent's process was below the released label: the detector's
+        // next look gives it the row (protocol 5.4).
+        if let Some((agent, state, prompt)) = still_there {
+            self.change(pane, |terminal| {
+                terminal.agent_seen(agent, state, prompt);
+                false
+            });
+        }
         Ok(Outcome::Ok)
     }
 
@@ -148,7 +161,7 @@ impl Model {
             }
             entry.token_marks.insert(source, seq);
         }
-        if entry.tokens.patch(&patch, ttl.map(|ttl| now.saturating_add(ttl))) {
+        if entry.tokens.patch(&patch, ttl.map(|ttl| over_at(now, ttl))) {
             self.emit_workspace(workspace, "workspace_metadata_updated");
         }
         Ok(Outcome::Ok)

@@ -28,11 +28,15 @@ impl Terminal {
             .gates
             .get(&source)
             .is_some_and(|gate| gate.label == label && gate.cause != GateCause::Cleared);
-        if full_lifecycle && (!process || gated || !self.is_anchored(&source, &label)) {
+        let selects = selects_session(&source, seq, start);
+        if selects && process {
+            // The user chose it in the running program: nothing to wait for.
+            self.gates.remove(&source);
+        } else if full_lifecycle && (!process || gated || !self.is_anchored(&source, &label)) {
             return self.announce(&source, &label, session, seq, start);
         }
         // The mark rises here, so a report that fails below has used its number.
-        if !self.take_seq(&source, seq) {
+        if !selects && !self.take_seq(&source, seq) {
             return false;
         }
         if self.conflicts_with_detected(&label) {
@@ -83,10 +87,7 @@ impl Terminal {
         start: Option<StartSource>,
     ) -> bool {
         let process = self.process_present(label);
-        let selects = source == "herdr:opencode"
-            && start == Some(StartSource::Select)
-            && seq.is_none()
-            && !process;
+        let selects = selects_session(source, seq, start);
         if !selects {
             let Some(seq) = seq.filter(|_| StartSource::announces(start)) else {
                 return false;
@@ -96,15 +97,16 @@ impl Terminal {
             }
             self.marks.insert(source.to_owned(), seq);
         }
+        let left = self.anchor(source, label).filter(|_| selects);
         let gate = self
             .gates
             .entry(source.to_owned())
-            .or_insert_with(|| Gate::new(label, None, GateCause::NoProcess));
-        if gate
+            .or_insert_with(|| Gate::new(label, left, GateCause::NoProcess));
+        let waits_for_another = gate
             .pending
             .as_ref()
-            .is_some_and(|(pending, _)| pending.session.as_ref() != Some(&session))
-        {
+            .is_some_and(|(pending, _)| pending.session.as_ref() != Some(&session));
+        if selects || waits_for_another {
             gate.pending = None;
         }
         gate.coming = Some(session);
@@ -115,15 +117,9 @@ impl Terminal {
         false
     }
 
+    /// Whether the pair's reports are tied to a session.
     fn is_anchored(&self, source: &str, label: &str) -> bool {
-        let claimed = self.claim.as_ref().is_some_and(|claim| {
-            claim.source == source && claim.label == label && claim.session.is_some()
-        });
-        claimed
-            || self
-                .session
-                .as_ref()
-                .is_some_and(|kept| kept.source == source && kept.label == label)
+        self.anchor(source, label).is_some()
     }
 
     /// Whether the pair's own session has another id. A path never conflicts.
@@ -142,4 +138,9 @@ impl Terminal {
             left.retain(|(of, reference)| of != label || reference != session);
         }
     }
+}
+
+/// B3: opencode says without a number which session its user has selected.
+fn selects_session(source: &str, seq: Option<u64>, start: Option<StartSource>) -> bool {
+    source == "herdr:opencode" && start == Some(StartSource::Select) && seq.is_none()
 }

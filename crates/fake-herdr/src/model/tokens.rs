@@ -3,6 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// The real server removes what is over at its next request, and answered a
+/// read in the same millisecond as the report of a title with a ttl of 1 ms. A
+/// recording is played here through sockets and threads, which takes longer.
+const EXPIRY_LAG: Duration = Duration::from_millis(50);
+
+/// When something is over that was given this time to live at `now`.
+pub(crate) fn over_at(now: Duration, ttl: Duration) -> Duration {
+    now.saturating_add(ttl).saturating_add(EXPIRY_LAG)
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
     value: String,

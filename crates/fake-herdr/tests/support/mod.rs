@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use fake_herdr::{Answer, Model, Observation, Profile};
+use fake_herdr::{Answer, Model, Observation, Profile, Stream};
 use serde_json::{Value, json};
 
 pub(crate) struct Herdr {
@@ -42,6 +42,34 @@ impl Herdr {
     pub(crate) fn code(&mut self, method: &str, params: Value) -> String {
         let reply = self.call(method, params);
         reply["error"]["code"].as_str().unwrap_or("ok").to_owned()
+    }
+
+    /// The reply and the stream of a subscription.
+    pub(crate) fn subscribe(&mut self, subscriptions: Value) -> (Value, Stream) {
+        let params = json!({ "subscriptions": subscriptions });
+        let line = json!({ "id": "t", "method": "events.subscribe", "params": params }).to_string();
+        match self.model.request(self.now, line.as_bytes()) {
+            Answer::Stream { reply, stream } => (serde_json::from_str(&reply).unwrap(), stream),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The data of the events that are due, one turn after the other, until
+    /// nothing comes.
+    pub(crate) fn events(&mut self, stream: &mut Stream) -> Vec<Value> {
+        let mut came = Vec::new();
+        loop {
+            self.now = self.now.max(stream.due());
+            let lines = self.model.tick(self.now, stream);
+            if lines.is_empty() {
+                return came;
+            }
+            came.extend(
+                lines
+                    .iter()
+                    .map(|line| serde_json::from_str::<Value>(line).unwrap()["data"].take()),
+            );
+        }
     }
 
     pub(crate) fn report(&mut self, source: &str, agent: &str, state: &str, seq: Option<u64>) {

@@ -55,8 +55,8 @@ enum Line {
 
 /// Longest output line that is read.
 const LINE_MAX: u64 = 64 * 1024;
-/// How long a receipt may come after the answer to the flush.
-const STRAGGLERS: Duration = Duration::from_millis(200);
+/// How much of the limit is left for the answer to a flush that was too late.
+const WAY_BACK: Duration = Duration::from_millis(200);
 
 impl Call {
     /// Connects to the socket at `path`, if somebody listens there. Everything
@@ -87,7 +87,7 @@ impl Call {
             text.push('\n');
         }
         if flush {
-            let timeout = self.left()?.saturating_sub(STRAGGLERS).as_millis();
+            let timeout = self.left()?.saturating_sub(WAY_BACK).as_millis();
             let timeout = u64::try_from(timeout).unwrap_or(u64::MAX);
             let flush = json!({"event": "flush", "timeout_ms": timeout});
             text.extend([flush.to_string().as_str(), "\n"]);
@@ -100,30 +100,22 @@ impl Call {
         self.listen(flush)
     }
 
+    /// Reads to the answer to the flush: it comes after what became of all that
+    /// was before it. Without a flush it reads to the end.
     fn listen(&self, flush: bool) -> io::Result<Answers> {
         let mut answers = Answers::default();
         let mut lines = BufReader::new(&self.stream);
         let mut line = String::new();
-        loop {
-            let limit = match answers.flushed {
-                Some(_) if answers.are_conclusive() => return Ok(answers),
-                Some(_) => self.left()?.min(STRAGGLERS),
-                None => self.left()?,
-            };
-            self.stream.set_read_timeout(Some(limit))?;
+        while answers.flushed.is_none() {
+            self.stream.set_read_timeout(Some(self.left()?))?;
             line.clear();
-            match lines.by_ref().take(LINE_MAX).read_line(&mut line) {
-                Ok(0) if flush && answers.flushed.is_none() => {
-                    return Err(io::ErrorKind::UnexpectedEof.into());
-                }
-                Ok(0) => return Ok(answers),
-                Ok(_) => answers.add(&line),
-                Err(error) if is_timeout(&error) && answers.flushed.is_some() => {
-                    return Ok(answers);
-                }
-                Err(error) => return Err(error),
+            match lines.by_ref().take(LINE_MAX).read_line(&mut line)? {
+                0 if flush => return Err(io::ErrorKind::UnexpectedEof.into()),
+                0 => break,
+                _ => answers.add(&line),
             }
         }
+        Ok(answers)
     }
 
     fn left(&self) -> io::Result<Duration> {
@@ -133,12 +125,6 @@ impl Call {
 }
 
 impl Answers {
-    /// Whether it is known what became of the last state. One that a newer one
-    /// replaced tells nothing of that one.
-    fn are_conclusive(&self) -> bool {
-        self.states.last().is_some_and(|state| state.receipt != "superseded")
-    }
-
     fn add(&mut self, line: &str) {
         match serde_json::from_str(line) {
             Ok(Line::Receipt { receipt, of, reason, remedy }) if of == "state" => {
@@ -155,8 +141,4 @@ impl Answers {
             Ok(Line::Receipt { .. }) | Err(_) => {}
         }
     }
-}
-
-fn is_timeout(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }

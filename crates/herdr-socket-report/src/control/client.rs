@@ -9,6 +9,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::spawn_local;
 use tokio::time::timeout;
 
@@ -29,15 +30,17 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 pub(super) async fn serve(stream: UnixStream, intake: Intake) {
     let (reading, writing) = stream.into_split();
     // Before anything is read, so that nothing that comes of it is missed.
-    let feeds = intake.feeds();
-    let client = Rc::new(Client { intake, outbox: Outbox::default(), flushes: Flushes::default() });
+    let news = News { feeds: intake.feeds(), intake: intake.clone() };
+    let (over, answers) = unbounded_channel();
+    let flushes = Flushes { over, open: Cell::new(0), fewer: Notify::new() };
+    let client = Rc::new(Client { intake, outbox: Outbox::default(), flushes });
     let writer = {
         let client = Rc::clone(&client);
         spawn_local(async move { client.outbox.write_to(writing).await })
     };
     tokio::select! {
         // What was put before the end is written.
-        () = client.tell(feeds) => {}
+        () = client.tell(news, answers) => {}
         () = client.listen(reading) => {}
     }
     client.outbox.close();
@@ -52,10 +55,39 @@ struct Client {
     flushes: Flushes,
 }
 
-#[derive(Default)]
 struct Flushes {
+    /// The answers to those that are over; at most as many as may be open.
+    over: UnboundedSender<String>,
     open: Cell<usize>,
     fewer: Notify,
+}
+
+/// What the reporter says.
+struct News {
+    /// Nothing where a guard stands by.
+    feeds: Option<(Feed<Receipt>, Feed<Diagnostic>)>,
+    intake: Intake,
+}
+
+impl News {
+    /// The next line; `None` when the reporter has ended and all is said.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost.
+    async fn next(&mut self) -> Option<String> {
+        let Some((receipts, diagnostics)) = &mut self.feeds else {
+            self.intake.over().await;
+            return None;
+        };
+        tokio::select! {
+            Some(receipt) = receipts.next() => Some(Record::of_receipt(&receipt).line()),
+            Some(diagnostic) = diagnostics.next() => {
+                Some(diagnosed(diagnostic.kind.as_str(), &diagnostic.detail))
+            }
+            else => None,
+        }
+    }
 }
 
 impl Client {
@@ -76,22 +108,23 @@ impl Client {
         }
     }
 
-    /// Passes on what the reporter says, until it has ended.
-    async fn tell(&self, feeds: Option<(Feed<Receipt>, Feed<Diagnostic>)>) {
-        let Some((mut receipts, mut diagnostics)) = feeds else {
-            return self.intake.over().await;
-        };
-        let tell_receipts = async {
-            while let Some(receipt) = receipts.next().await {
-                self.outbox.put(&Record::of_receipt(&receipt).line());
+    /// Passes on what the reporter says, until it has ended. The answer to a
+    /// flush comes after all that was said before: who has the answer has heard
+    /// what became of everything, and need not wait for more.
+    async fn tell(&self, mut news: News, mut answers: UnboundedReceiver<String>) {
+        loop {
+            tokio::select! {
+                biased;
+                line = news.next() => match line {
+                    Some(line) => self.outbox.put(&line),
+                    None => break,
+                },
+                Some(answer) = answers.recv() => self.answer(&answer),
             }
-        };
-        let tell_diagnostics = async {
-            while let Some(diagnostic) = diagnostics.next().await {
-                self.diagnose(diagnostic.kind.as_str(), &diagnostic.detail);
-            }
-        };
-        tokio::join!(tell_receipts, tell_diagnostics);
+        }
+        while let Ok(answer) = answers.try_recv() {
+            self.answer(&answer);
+        }
     }
 
     fn take(self: &Rc<Self>, items: &mut Vec<Item>) {
@@ -126,7 +159,7 @@ impl Client {
 
     fn flush(self: &Rc<Self>, id: Option<String>, limit: Duration) {
         if self.flushes.open.get() >= FLUSHES_MAX {
-            self.answer(id.as_deref(), Some("too_many"));
+            self.outbox.put(&flushed(id.as_deref(), Some("too_many")));
             return;
         }
         self.flushes.open.set(self.flushes.open.get() + 1);
@@ -137,22 +170,26 @@ impl Client {
                 Flushed::Inactive => Some("inactive"),
                 _ => Some("timeout"),
             };
-            client.answer(id.as_deref(), refusal);
-            client.flushes.open.set(client.flushes.open.get() - 1);
-            client.flushes.fewer.notify_one();
+            // Nobody takes it where the client is gone.
+            let _ = client.flushes.over.send(flushed(id.as_deref(), refusal));
         });
     }
 
-    fn answer(&self, id: Option<&str>, refusal: Option<&'static str>) {
-        let record = Record::Flushed { flushed: id, ok: refusal.is_none(), reason: refusal };
-        self.outbox.put(&record.line());
+    fn answer(&self, answer: &str) {
+        self.outbox.put(answer);
+        self.flushes.open.set(self.flushes.open.get() - 1);
+        self.flushes.fewer.notify_one();
     }
 
     fn bad_line(&self, line: u64, why: &str) {
-        self.diagnose("bad_line", &format!("line {line}: {why}"));
+        self.outbox.put(&diagnosed("bad_line", &format!("line {line}: {why}")));
     }
+}
 
-    fn diagnose(&self, diagnostic: &str, detail: &str) {
-        self.outbox.put(&Record::Diagnostic { diagnostic, detail }.line());
-    }
+fn flushed(id: Option<&str>, refusal: Option<&'static str>) -> String {
+    Record::Flushed { flushed: id, ok: refusal.is_none(), reason: refusal }.line()
+}
+
+fn diagnosed(diagnostic: &str, detail: &str) -> String {
+    Record::Diagnostic { diagnostic, detail }.line()
 }

@@ -22,7 +22,7 @@ use crate::words::agent_of;
 
 /// Between two looks at whether the process is stopped.
 const LOOK: Duration = Duration::from_millis(500);
-/// The same while it is not known yet whose the pane is.
+/// Between two looks at it while it is not known yet whose the pane is.
 const LOOK_OFTEN: Duration = Duration::from_millis(10);
 /// How long the end may take. A guard that starts meanwhile waits longer than
 /// that for the lease.
@@ -119,12 +119,14 @@ impl Guard {
     fn wait_for_the_pane(&self, control: &Control, denied: impl Fn() -> bool) -> bool {
         let mut seen = Seen::Nothing;
         while seen == Seen::Nothing {
-            match control.wait_open(Duration::ZERO) {
+            // A command waits for this one to start, and for the end of a process
+            // that has hardly begun nobody does.
+            match control.wait_open(LOOK_OFTEN) {
                 None if denied() => {
                     say(Word::Deferred);
                     return false;
                 }
-                None => seen = self.watched.wait(&self.signals, LOOK_OFTEN),
+                None => seen = self.watched.wait(&self.signals, Duration::ZERO),
                 // A pane without a control socket is still worth guarding.
                 Some(_) => {
                     let _ = note::write(&self.lease, self.watched.pid());

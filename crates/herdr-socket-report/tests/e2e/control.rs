@@ -1,5 +1,6 @@
 //! The control socket: whose it is, what it takes and what it withstands.
 
+use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
@@ -73,6 +74,27 @@ fn a_host_may_keep_it_open() {
     client.until(|line| line["of"] == "release");
     while client.next().is_some() {}
     assert_eq!(run.complaints(), "");
+}
+
+#[test]
+fn who_has_the_answer_to_a_flush_has_heard_everything() {
+    let pane = Pane::new();
+    let _run = running(&pane);
+    let mut client = pane.client();
+    client.say(r#"{"event": "flush", "id": "start"}"#);
+    client.until(|line| line["flushed"] == "start");
+    for turn in 0..20 {
+        let state = ["blocked", "working"][turn % 2];
+        let event = json!({"event": "state_set", "state": state});
+        client.say(&format!("{event}\n{}", json!({"event": "flush", "id": turn.to_string()})));
+        let applied = Cell::new(0);
+        client.until(|line| {
+            let shows = line["of"] == "state" && line["receipt"] == "applied";
+            applied.set(applied.get() + usize::from(shows));
+            line["flushed"] == turn.to_string()
+        });
+        assert_eq!(applied.get(), 1, "turn {turn}");
+    }
 }
 
 #[test]

@@ -163,6 +163,11 @@ impl Activity {
         self.state.filter(|_| !self.released)
     }
 
+    /// Whether a state was to be shown, or the pane to be given back.
+    pub(crate) fn has_spoken(&self) -> bool {
+        self.state.is_some() || self.released
+    }
+
     /// Idle is not believed while a workflow provider has never said anything.
     fn settle_state(&mut self) {
         let state = self.work.state();
@@ -215,9 +220,10 @@ impl Activity {
                 bad_keys.push(key);
                 continue;
             };
+            let shown = || self.tokens.values().flatten().count();
             if value.is_none() && !snapshot::is_derived(&key) {
                 self.tokens.remove(&key);
-            } else if self.tokens.contains_key(&key) || self.tokens.len() < TOKENS_PER_PANE {
+            } else if value.is_none() || self.is_shown(&key) || shown() < TOKENS_PER_PANE {
                 self.tokens.insert(key, value);
             } else {
                 too_many.push(String::from(key));
@@ -230,6 +236,10 @@ impl Activity {
             return Err(Refused::TooManyTokens(too_many));
         }
         Ok(())
+    }
+
+    fn is_shown(&self, key: &TokenKey) -> bool {
+        self.tokens.get(key).is_some_and(Option::is_some)
     }
 
     fn change_labels(&mut self, labels: BTreeMap<StateKey, Option<String>>) {

@@ -56,7 +56,8 @@ impl Shared {
     /// What is new.
     pub(crate) fn take_news(&self) -> News {
         let mut state = self.lock();
-        let changed = std::mem::take(&mut state.changed);
+        // Who has not said anything yet gives nothing back.
+        let changed = std::mem::take(&mut state.changed) && state.activity.has_spoken();
         News {
             changed,
             wanted: changed.then(|| state.wanted(&self.config)).flatten(),

@@ -244,27 +244,33 @@ impl<'a> Engine<'a> {
             self.tenure.try_take(self.shared).await
         };
         #[cfg(unix)]
-        if lease != Lease::Held {
-            self.forward().await;
+        let lease = if lease != Lease::Held && self.forward().await {
             if self.ended.is_some() {
                 return;
             }
-        }
+            Lease::Sought
+        } else {
+            lease
+        };
         self.shared.set_lease(lease);
         self.step(Input::Lease(lease));
     }
 
     /// If the pane is our own guard's, reports through it for as long as it
-    /// lives.
+    /// lives; whether it did.
     #[cfg(unix)]
-    async fn forward(&mut self) {
-        let Some(socket) = self.tenure.own_guard() else { return };
-        let Ok(forwarder) = Forwarder::connect(self.shared, socket).await else { return };
+    async fn forward(&mut self) -> bool {
+        let Some(socket) = self.tenure.own_guard() else { return false };
+        let Ok(forwarder) = Forwarder::connect(self.shared, socket).await else { return false };
         match forwarder.run().await {
             Forwarded::Closed(ended) => self.ended = Some(ended),
-            // What is wanted goes out again, on our own.
-            Forwarded::GuardGone => self.shared.tell_again(),
+            Forwarded::GuardGone => {
+                self.tenure.be_patient_again();
+                // What is wanted goes out again, on our own.
+                self.shared.tell_again();
+            }
         }
+        true
     }
 
     fn answered(&mut self, answer: Result<(Answer, Peer), Failure>) {

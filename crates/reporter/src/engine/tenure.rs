@@ -84,6 +84,12 @@ impl Tenure {
         !self.settled && self.last_try.is_none_or(|last| last.elapsed() >= LATER)
     }
 
+    /// Makes attempts by themselves again for a while: a holder that has just
+    /// gone may have let go of its connections before the lease.
+    pub(super) fn be_patient_again(&mut self) {
+        self.patient_until = Instant::now() + PATIENCE;
+    }
+
     pub(super) async fn try_take(&mut self, shared: &Shared) -> Lease {
         self.last_try = Some(Instant::now());
         let lease = self.lease.clone();
@@ -164,6 +170,21 @@ mod tests {
             assert_eq!(tenure.inherit(), Some(Legacy::default()));
         });
         assert!(tenure.is_held());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_holder_that_seems_gone_is_waited_for_anew() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let leases = Some(folder.path().join("leases"));
+        let config = Config { runtime_folder: leases, ..Config::default() };
+        let pane = herdr_proto::PaneId::parse("w1:p1").expect("an id");
+        let pane = socket_transport::Endpoint::new(folder.path().join("s"), pane);
+        let mut tenure = Tenure::new(LeaseFile::of_pane(&config, &pane), None);
+        tokio::time::advance(PATIENCE + RETRY).await;
+        tenure.last_try = Some(Instant::now());
+        assert!(tenure.next_try().is_none() && !tenure.may_try());
+        tenure.be_patient_again();
+        assert!(tenure.next_try().is_some());
     }
 
     #[test]

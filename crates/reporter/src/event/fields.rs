@@ -2,7 +2,36 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::near::{nearest, shown};
 use super::{ID_MAX_BYTES, LineProblem, MAIN_AGENT};
+
+/// Every field that some event has, so that none is taken for another one
+/// written wrong.
+const KNOWN: [&str; 23] = [
+    "agent_id",
+    "context_window",
+    "id",
+    "kind",
+    "label",
+    "labels",
+    "model",
+    "prompt_id",
+    "provider",
+    "ready",
+    "reason",
+    "resume_argv",
+    "running",
+    "session_id",
+    "session_path",
+    "state",
+    "timeout_ms",
+    "title",
+    "tokens",
+    "tool",
+    "tool_id",
+    "used",
+    "waiting",
+];
 
 /// The fields of one event, taken by name and type. A wrong one is told by
 /// name and type only; the value may be private.
@@ -17,7 +46,8 @@ impl<'a> Fields<'a> {
     }
 
     /// A field that may be absent; `null` is absent.
-    pub(super) fn take(&mut self, name: &'static str) -> Option<Value> {
+    fn take(&mut self, name: &'static str) -> Option<Value> {
+        debug_assert!(KNOWN.contains(&name), "{name}");
         self.fields.remove(name).filter(|value| !value.is_null())
     }
 
@@ -43,6 +73,19 @@ impl<'a> Fields<'a> {
     pub(super) fn id(&mut self, name: &'static str) -> Result<String, LineProblem> {
         let id = self.text(name)?.ok_or_else(|| self.missing(name, "a text"))?;
         self.check_id(name, id)
+    }
+
+    /// One of a few words, as `expected` says; which one is for the caller.
+    pub(super) fn word(
+        &mut self,
+        name: &'static str,
+        expected: &'static str,
+    ) -> Result<String, LineProblem> {
+        match self.take(name) {
+            Some(Value::String(word)) => self.check_id(name, word),
+            Some(other) => Err(self.wrong(name, &other, expected)),
+            None => Err(self.missing(name, expected)),
+        }
     }
 
     /// Whose event it is: the main agent's if nothing is said.
@@ -82,11 +125,14 @@ impl<'a> Fields<'a> {
         let expected = "a list of texts";
         match self.take(name) {
             None => Ok(None),
-            Some(Value::Array(items)) => items
-                .into_iter()
-                .map(|item| match item {
+            Some(Value::Array(items)) => (1..)
+                .zip(items)
+                .map(|(place, item)| match item {
                     Value::String(text) => Ok(text),
-                    _ => Err(self.problem(name, "holds something else than texts", expected)),
+                    other => {
+                        let problem = format!("has {} in place {place}", kind_of(&other));
+                        Err(self.problem(name, problem, expected))
+                    }
                 })
                 .collect::<Result<_, _>>()
                 .map(Some),
@@ -106,7 +152,10 @@ impl<'a> Fields<'a> {
                 .map(|(key, value)| match value {
                     Value::Null => Ok((key, None)),
                     Value::String(text) => Ok((key, Some(text))),
-                    _ => Err(self.problem(name, "holds something else", expected)),
+                    other => {
+                        let problem = format!("has {} under `{}`", kind_of(&other), shown(&key));
+                        Err(self.problem(name, problem, expected))
+                    }
                 })
                 .collect(),
             Some(other) => Err(self.wrong(name, &other, expected)),
@@ -123,19 +172,16 @@ impl<'a> Fields<'a> {
     }
 
     fn missing(&self, field: &'static str, expected: &'static str) -> LineProblem {
-        self.problem(field, "is missing", expected)
+        let unknown = self.fields.keys().filter(|key| !KNOWN.contains(&key.as_str()));
+        let problem = match nearest(field, unknown.map(String::as_str)) {
+            Some(written) => format!("is missing, but `{}` is there", shown(written)),
+            None => "is missing".to_owned(),
+        };
+        self.problem(field, problem, expected)
     }
 
     fn wrong(&self, field: &'static str, value: &Value, expected: &'static str) -> LineProblem {
-        let problem = match value {
-            Value::Null => "is null",
-            Value::Bool(_) => "is true or false",
-            Value::Number(_) => "is another number",
-            Value::String(_) => "is a text",
-            Value::Array(_) => "is a list",
-            Value::Object(_) => "is an object",
-        };
-        self.problem(field, problem, expected)
+        self.problem(field, format!("is {}", kind_of(value)), expected)
     }
 
     fn check_id(&self, name: &'static str, id: String) -> Result<String, LineProblem> {
@@ -143,6 +189,17 @@ impl<'a> Fields<'a> {
             return Ok(id);
         }
         Err(self.problem(name, format!("has {} bytes", id.len()), "up to 1024 bytes"))
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "another number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
     }
 }
 

@@ -1,11 +1,12 @@
-use std::fmt;
 use std::time::Duration;
 
-use herdr_proto::{ReportState, StateKey, strip_controls};
+use herdr_proto::{ReportState, StateKey};
 use serde_json::Value;
+use serde_json::error::Category;
 
 use super::fields::Fields;
-use super::{AgentEvent, Prompt, PromptKind, SessionStarted};
+use super::near::shown;
+use super::{AgentEvent, LineError, LineProblem, Prompt, PromptKind, SessionStarted};
 
 /// One line of the event language.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,9 +25,6 @@ pub enum EventLine {
 
 /// How long a flush waits if it does not say.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Longest unknown name that a message repeats.
-const NAME_SHOWN: usize = 40;
 
 impl EventLine {
     /// Reads one JSON line; surrounding blanks do not matter, and a blank line
@@ -56,69 +54,8 @@ impl EventLine {
     }
 }
 
-/// Why a line is no event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineError(LineProblem);
-
-impl LineError {
-    /// The problem, for a program.
-    pub fn problem(&self) -> &LineProblem {
-        &self.0
-    }
-}
-
-/// Why a line is no event, by what is wrong with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LineProblem {
-    /// It is no JSON; the column where reading stopped.
-    NotJson(usize),
-    /// It is JSON, but no object.
-    NotAnObject,
-    /// It has no `event`, or one that is no text.
-    NoKind,
-    /// Its `event` is none that this version knows; the name, cleaned and cut.
-    UnknownKind(String),
-    /// A field is missing or wrong.
-    Field {
-        /// The event.
-        event: &'static str,
-        /// The field.
-        field: &'static str,
-        /// What is wrong with it.
-        problem: String,
-        /// What would be right.
-        expected: &'static str,
-    },
-}
-
-impl fmt::Display for LineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            LineProblem::NotJson(column) => {
-                write!(f, "no JSON (column {column}); expected an object such as {EXAMPLE}")
-            }
-            LineProblem::NotAnObject => {
-                write!(f, "JSON, but no object; expected an object such as {EXAMPLE}")
-            }
-            LineProblem::NoKind => {
-                write!(f, "`event` is missing or no text; expected an object such as {EXAMPLE}")
-            }
-            LineProblem::UnknownKind(kind) => write!(f, "unknown event `{kind}`"),
-            LineProblem::Field { event, field, problem, expected } => {
-                write!(f, "{event}: `{field}` {problem}; expected {expected}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for LineError {}
-
-const EXAMPLE: &str = r#"{"event": "agent_started"}"#;
-
 fn parse(line: &[u8]) -> Result<EventLine, LineProblem> {
-    let value: Value =
-        serde_json::from_slice(line).map_err(|error| LineProblem::NotJson(error.column()))?;
+    let value: Value = serde_json::from_slice(line).map_err(|error| no_json(line, &error))?;
     let Value::Object(mut map) = value else { return Err(LineProblem::NotAnObject) };
     let Some(Value::String(kind)) = map.remove("event") else { return Err(LineProblem::NoKind) };
     let Some(kind) = KINDS.iter().find(|known| **known == kind) else {
@@ -127,12 +64,21 @@ fn parse(line: &[u8]) -> Result<EventLine, LineProblem> {
     event(kind, &mut Fields::new(kind, &mut map))
 }
 
-/// A name of somebody else's, cleaned and cut.
-fn shown(name: &str) -> String {
-    strip_controls(name).chars().take(NAME_SHOWN).collect()
+/// What exactly keeps a line from being JSON.
+fn no_json(line: &[u8], error: &serde_json::Error) -> LineProblem {
+    // The reader names it only by its words; a test holds it to them.
+    const TOO_DEEP: &str = "recursion limit exceeded";
+    let column = error.column();
+    match std::str::from_utf8(line) {
+        Err(wrong) => LineProblem::NotUtf8(wrong.valid_up_to() + 1),
+        Ok(_) if error.to_string().starts_with(TOO_DEEP) => LineProblem::TooDeep(column),
+        Ok(_) if error.classify() == Category::Eof => LineProblem::CutOff(column),
+        Ok(_) => LineProblem::NotJson(column),
+    }
 }
 
-const KINDS: [&str; 18] = [
+/// Every event, as lines name it.
+pub(super) const KINDS: [&str; 18] = [
     "session_started",
     "session_ended",
     "agent_started",
@@ -213,16 +159,17 @@ fn event(kind: &str, fields: &mut Fields<'_>) -> Result<EventLine, LineProblem> 
                 .collect::<Result<_, _>>()?,
         },
         "release" => AgentEvent::Release,
-        _ => {
+        "flush" => {
             let timeout = fields.number("timeout_ms")?.map_or(FLUSH_TIMEOUT, Duration::from_millis);
             return Ok(EventLine::Flush { id: fields.text("id")?, timeout });
         }
+        _ => unreachable!("each of the known events is read above"),
     };
     Ok(EventLine::Event(event))
 }
 
 fn prompt_kind(fields: &mut Fields<'_>) -> Result<PromptKind, LineProblem> {
-    Ok(match fields.id("kind")?.as_str() {
+    Ok(match fields.word("kind", "approval or question")?.as_str() {
         "approval" => PromptKind::Approval,
         "question" => PromptKind::Question,
         _ => PromptKind::Other,
@@ -230,11 +177,12 @@ fn prompt_kind(fields: &mut Fields<'_>) -> Result<PromptKind, LineProblem> {
 }
 
 fn state(fields: &mut Fields<'_>) -> Result<ReportState, LineProblem> {
-    let word = fields.id("state")?;
+    const EXPECTED: &str = "idle, working or blocked";
+    let word = fields.word("state", EXPECTED)?;
     [ReportState::Idle, ReportState::Working, ReportState::Blocked]
         .into_iter()
         .find(|state| state.as_str() == word)
-        .ok_or_else(|| fields.problem("state", "is no such state", "idle, working or blocked"))
+        .ok_or_else(|| fields.problem("state", "is no such state", EXPECTED))
 }
 
 fn state_key(fields: &Fields<'_>, word: &str) -> Result<StateKey, LineProblem> {
@@ -271,9 +219,59 @@ mod tests {
             (r#"{"event": "labels_changed", "labels": {"busy": "x"}}"#, "only idle, working"),
             (r#"{"event": "tokens_changed", "tokens": {"a": 1}}"#, "an object of texts and nulls"),
             (r#"{"event": "title_changed"}"#, "`title` is missing; expected a text or null"),
+            (r#"{"event": "agent_sta"#, "no JSON: it is cut off (column 20)"),
+            (r#"{"event": "ToolStart"}"#, "`ToolStart`; did you mean `tool_started`?"),
+            (r#"{"event": "state_set"}"#, "`state` is missing; expected idle, working or blocked"),
+            (r#"{"event": "state_set", "state": 1}"#, "expected idle, working or blocked"),
+            (
+                r#"{"event": "tool_finished", "toolId": "t"}"#,
+                "tool_finished: `tool_id` is missing, but `toolId` is there; expected a text",
+            ),
+            (r#"{"event": "tool_started", "tool": "x"}"#, "`tool_id` is missing; expected"),
+            (
+                r#"{"event": "prompt_opened", "prompt_id": "p", "kind": 1}"#,
+                "`kind` is another number; expected approval or question",
+            ),
+            (
+                r#"{"event": "workflow_snapshot", "provider": "p", "ready": true, "running": ["a", 1]}"#,
+                "`running` has another number in place 2; expected a list of texts",
+            ),
+            (
+                r#"{"event": "tokens_changed", "tokens": {"a": "x", "b": [1]}}"#,
+                "`tokens` has a list under `b`; expected an object of texts and nulls",
+            ),
         ] {
             assert!(reason(line).contains(expected), "{line}: {}", reason(line));
         }
+    }
+
+    #[test]
+    fn what_is_no_text_or_nested_too_deep_is_called_so() {
+        let latin = EventLine::parse(b"  {\"event\": \"\xe9\"}").unwrap_err();
+        assert_eq!(*latin.problem(), LineProblem::NotUtf8(12));
+        let told = latin.to_string();
+        assert!(told.starts_with("no JSON: not UTF-8 (column 12); expected"), "{told}");
+        let deep = format!(r#"{{"event": "release", "x": {}"#, "[".repeat(10_000));
+        assert!(reason(&deep).contains("nested too deep (column 1"), "{}", reason(&deep));
+    }
+
+    #[test]
+    fn every_event_that_is_known_is_read() {
+        for kind in KINDS {
+            let line = format!(r#"{{"event": "{kind}"}}"#);
+            if let Err(error) = EventLine::parse(line.as_bytes()) {
+                let problem = error.problem();
+                assert!(matches!(problem, LineProblem::Field { event, .. } if *event == kind));
+            }
+        }
+    }
+
+    #[test]
+    fn an_id_that_is_too_long_is_named_with_the_limit() {
+        let long = "x".repeat(crate::ID_MAX_BYTES + 1);
+        let line = format!(r#"{{"event": "tool_finished", "tool_id": "{long}"}}"#);
+        let told = reason(&line);
+        assert_eq!(told, "tool_finished: `tool_id` has 1025 bytes; expected up to 1024 bytes");
     }
 
     #[test]

@@ -2,12 +2,15 @@
 
 mod fields;
 mod line;
+mod near;
+mod problem;
 
 use std::collections::BTreeMap;
 
 use herdr_proto::{ReportState, StateKey};
 
-pub use line::{EventLine, LineError, LineProblem};
+pub use line::EventLine;
+pub use problem::{LineError, LineProblem};
 
 /// The agent of a host that has only one. Facts about the pane's session,
 /// title, model and usage count only from it.

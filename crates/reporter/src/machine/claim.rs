@@ -9,7 +9,7 @@ use super::plan::Known;
 use crate::config::{Config, UnverifiedPane, Verify};
 
 /// What a machine is for; constant for its life.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Claim {
     /// The pane.
@@ -57,7 +57,8 @@ impl Claim {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Legacy {
-    claimed: bool,
+    /// Under which claim the row was made, if there is one.
+    claim: Option<Claim>,
     last_seq: u64,
     tokens: Vec<TokenKey>,
 }
@@ -67,20 +68,30 @@ impl PaneMachine {
     /// something is wanted, and what of it is not wanted then goes.
     pub fn inherit(&mut self, legacy: Legacy) {
         self.seq.jump_over(legacy.last_seq);
-        self.claimed |= legacy.claimed;
-        self.inherited = legacy.claimed && self.wanted.is_none();
-        if legacy.claimed {
-            self.confirmed.presentation = Known::Unsure;
-            self.confirmed.tokens.extend(legacy.tokens.into_iter().map(|key| (key, None)));
-        }
+        let Some(claim) = legacy.claim else { return };
+        self.claimed = true;
+        self.inherited = self.wanted.is_none();
+        // It may have been found again under another id.
+        self.claim.pane.clone_from(&claim.pane);
+        self.holder = Some(claim);
+        self.confirmed.presentation = Known::Unsure;
+        self.confirmed.tokens.extend(legacy.tokens.into_iter().map(|key| (key, None)));
     }
 
     /// What a successor has to know.
     pub fn legacy(&self) -> Legacy {
+        let claim = self.holder.as_ref().unwrap_or(&self.claim);
         Legacy {
-            claimed: self.claimed,
+            claim: self.claimed.then(|| claim.clone()),
             last_seq: self.seq.last(),
             tokens: self.confirmed.tokens.keys().cloned().collect(),
         }
+    }
+
+    /// In whose name to speak: a row can only be given back by the source and
+    /// label that made it (protocol §5.4 C2).
+    pub(super) fn speaker(&self) -> &Claim {
+        let holder = self.holder.as_ref().filter(|_| self.wanted.is_none());
+        holder.unwrap_or(&self.claim)
     }
 }

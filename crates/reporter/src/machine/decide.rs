@@ -32,6 +32,7 @@ pub(super) struct Rests {
     pub(super) state: Option<Duration>,
     pub(super) presentation: Option<Duration>,
     pub(super) tokens: Option<Duration>,
+    pub(super) release: Option<Duration>,
     pub(super) looks: Option<Duration>,
 }
 
@@ -134,7 +135,7 @@ impl PaneMachine {
             }
             Action::Presentation(_) => (self.rests.presentation, self.metadata_pace()),
             Action::Tokens(_) => (self.rests.tokens, self.metadata_pace()),
-            Action::Release => (None, None),
+            Action::Release => (self.rests.release, None),
         };
         match (rest.filter(|at| now < *at), pace.filter(|at| now < *at)) {
             (Some(at), _) => Go::After(at),

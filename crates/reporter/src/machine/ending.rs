@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use herdr_proto::ErrorCode;
 
+use super::outcome::is_passing;
 use super::plan::{Action, plan};
 use super::request::Carries;
 use super::{Ended, FailureKind, Lease, Now, PaneMachine, Step};
@@ -15,10 +16,14 @@ const RELEASE_RETRY: Duration = Duration::from_millis(50);
 const RELEASE_MIN: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Ending {
     /// Until then what is in flight may be answered and the clears go out.
     clear_until: Duration,
     deadline: Duration,
+    /// It has sent a request of its own; what is in flight before is older.
+    began: bool,
+    /// A clear failed, so no other is tried.
     clear_failed: bool,
     /// Something of ours was on the pane, as far as we know.
     had_claim: bool,
@@ -37,12 +42,14 @@ impl PaneMachine {
         self.ending = Some(Ending {
             clear_until: now.saturating_add(budget / 2),
             deadline: now.saturating_add(budget.max(RELEASE_MIN)),
+            began: false,
             clear_failed: false,
             had_claim: !self.owes_nothing(),
             was_up: self.backoff.until().is_none(),
             retry_at: None,
             done: None,
         });
+        self.ledger.drop_waiting();
         self.wanted = None;
         self.inherited = false;
     }
@@ -61,8 +68,7 @@ impl PaneMachine {
             self.abandon();
             let owed = !self.owes_nothing();
             if let Some(ending) = &mut self.ending {
-                // What was in flight may have claimed the pane, or may have
-                // been the clear.
+                // What was in flight may have claimed the pane.
                 ending.had_claim |= owed;
                 ending.clear_failed = true;
             }
@@ -98,6 +104,9 @@ impl PaneMachine {
         let failed = self.ending.as_ref().is_some_and(|ending| ending.clear_failed);
         let clearing = elapsed < clear_until && !failed;
         if clearing && self.must_look_before_clearing() {
+            if let Some(ending) = &mut self.ending {
+                ending.began = true;
+            }
             step.request = Some(self.send_look(now, clear_until.saturating_sub(elapsed)));
             step.wake = Some(clear_until);
             return;
@@ -110,6 +119,7 @@ impl PaneMachine {
             return;
         };
         if let Some(ending) = &mut self.ending {
+            ending.began = true;
             // Also if what was in flight when it began was the claim.
             ending.had_claim = true;
         }
@@ -126,27 +136,29 @@ impl PaneMachine {
         }
     }
 
-    /// A read-back or a clear failed: the release goes out all the same.
-    pub(super) fn clear_failed(&mut self, kind: &FailureKind) {
+    /// A request failed while it ends. Whatever it was, the release goes out,
+    /// unless there is no pane left.
+    pub(super) fn failed_at_the_end(
+        &mut self,
+        now: Duration,
+        carries: &Carries,
+        kind: &FailureKind,
+    ) {
         let Some(ending) = &mut self.ending else { return };
-        ending.clear_failed = true;
+        if let Some(part) = carries.part() {
+            self.ledger.lost(part);
+        }
+        let refused = matches!(kind, FailureKind::Rejected(_) | FailureKind::Malformed);
         if is_gone(kind) {
             ending.done = Some(Ended::NothingToRelease);
-        }
-    }
-
-    /// The release itself failed; try again if only the server was away. One
-    /// that went while it was asked may or may not have taken it; a release
-    /// twice is one release.
-    pub(super) fn release_failed(&mut self, now: Duration, kind: &FailureKind) {
-        let Some(ending) = &mut self.ending else { return };
-        let again = now + RELEASE_RETRY;
-        let away = matches!(kind, FailureKind::Unreachable | FailureKind::Broken);
-        if away && ending.was_up && again < ending.deadline {
-            ending.retry_at = Some(again);
+        } else if !ending.began {
+            // It says nothing about the clears and the release to come.
+        } else if *carries == Carries::Release {
+            ending.release_failed(now, kind);
+        } else if *carries == Carries::Look && refused {
+            self.watcher.cannot_look();
         } else {
-            let how = if is_gone(kind) { Ended::NothingToRelease } else { Ended::NotReleased };
-            ending.done.get_or_insert(how);
+            ending.clear_failed = true;
         }
     }
 
@@ -157,10 +169,31 @@ impl PaneMachine {
     }
 
     fn how_released(&self) -> Ended {
-        match &self.ending {
-            Some(ending) if ending.had_claim && ending.clear_failed => Ended::ReleasedUncleared,
-            Some(ending) if ending.had_claim => Ended::Released,
-            _ => Ended::NothingToRelease,
+        if !self.ending.as_ref().is_some_and(|ending| ending.had_claim) {
+            Ended::NothingToRelease
+        } else if self.confirmed.has_metadata() {
+            Ended::ReleasedUncleared
+        } else {
+            Ended::Released
+        }
+    }
+}
+
+impl Ending {
+    /// The release itself failed; try again if only the server was away, or
+    /// put it off. One that went while it was asked may or may not have taken
+    /// it; a release twice is one release.
+    fn release_failed(&mut self, now: Duration, kind: &FailureKind) {
+        let worth_it = match kind {
+            FailureKind::Unreachable | FailureKind::Broken => self.was_up,
+            FailureKind::Rejected(code) => is_passing(code),
+            _ => false,
+        };
+        let again = now + RELEASE_RETRY;
+        if worth_it && again < self.deadline {
+            self.retry_at = Some(again);
+        } else {
+            self.done.get_or_insert(Ended::NotReleased);
         }
     }
 }

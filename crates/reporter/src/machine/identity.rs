@@ -113,6 +113,7 @@ impl PaneMachine {
         if !ours {
             // Whatever an earlier server had of us went with it.
             self.claimed = false;
+            self.holder = None;
             self.confirmed = Confirmed::default();
         }
         if identity == Identity::Foreign && self.whereabouts.was_proven {

@@ -105,10 +105,10 @@ pub struct Step {
 pub enum Ended {
     /// There was nothing of ours on the pane.
     NothingToRelease,
-    /// The release was delivered, after the clears.
+    /// Nothing of ours is left: title, labels and tokens were cleared, and then
+    /// the row, if it was ours, was released.
     Released,
-    /// The release was delivered, but a title or tokens may stay until their
-    /// ttl.
+    /// The same, but a title or tokens may stay until their ttl.
     ReleasedUncleared,
     /// The server did not take the release in time.
     NotReleased,

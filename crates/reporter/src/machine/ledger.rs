@@ -122,9 +122,13 @@ impl Ledger {
         }
     }
 
-    /// The server will not have it.
+    /// The server will not have it. A refresh or repair that it refuses is told
+    /// as a diagnostic alone: what it repeats has its receipt.
     pub(super) fn refused(&mut self, part: Part, seq: Option<Seq>, reason: Reason) {
-        if self.line(part).is_some_and(|line| std::mem::take(&mut line.flies)) {
+        if let Some(line) = self.line(part) {
+            if !std::mem::take(&mut line.flies) {
+                return;
+            }
             self.counters.pending -= 1;
             self.counters.dropped += 1;
         }
@@ -144,19 +148,36 @@ impl Ledger {
         self.receipts.push(Receipt::new(outcome, part).seq(Some(seq)).because(reason));
     }
 
-    /// Nothing more will be sent or looked at.
-    pub(super) fn end(&mut self) {
-        for (line, part) in self.lines.iter_mut().zip(PARTS) {
-            for lost in [std::mem::take(&mut line.waits), std::mem::take(&mut line.flies)] {
-                if lost {
-                    self.counters.pending -= 1;
-                    self.counters.dropped += 1;
-                    let receipt = Receipt::new(Outcome::Failed, part);
-                    self.receipts.push(receipt.because(Reason::NotDelivered));
-                }
+    /// No report follows; what goes out from now on takes off what is there.
+    pub(super) fn drop_waiting(&mut self) {
+        for part in PARTS {
+            if self.line(part).is_some_and(|line| std::mem::take(&mut line.waits)) {
+                self.not_delivered(part);
             }
         }
+    }
+
+    /// The request did not come through, and its value will not be sent again.
+    pub(super) fn lost(&mut self, part: Part) {
+        if self.line(part).is_some_and(|line| std::mem::take(&mut line.flies)) {
+            self.not_delivered(part);
+        }
+    }
+
+    /// Nothing more will be sent or looked at.
+    pub(super) fn end(&mut self) {
+        self.drop_waiting();
+        for part in PARTS {
+            self.lost(part);
+        }
         self.leave_unjudged();
+    }
+
+    fn not_delivered(&mut self, part: Part) {
+        self.counters.pending -= 1;
+        self.counters.dropped += 1;
+        let receipt = Receipt::new(Outcome::Failed, part);
+        self.receipts.push(receipt.because(Reason::NotDelivered));
     }
 
     /// Nobody will look at what has been delivered so far.

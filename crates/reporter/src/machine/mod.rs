@@ -93,6 +93,8 @@ pub struct PaneMachine {
     claimed: bool,
     /// The claim is a predecessor's, and nothing has been wanted yet.
     inherited: bool,
+    /// The predecessor's claim, while the row is the one that it made.
+    holder: Option<Claim>,
     flight: Option<Flight>,
     /// What failed and goes out again under its number if it is still wanted.
     retry: Option<Flight>,
@@ -147,6 +149,7 @@ impl PaneMachine {
             confirmed: Confirmed::default(),
             claimed: false,
             inherited: false,
+            holder: None,
             flight: None,
             retry: None,
             seq: SeqClock::default(),
@@ -230,7 +233,7 @@ impl PaneMachine {
             // What stopped the last claim may be gone.
             self.stop = None;
         }
-        self.inherited &= wanted.is_none();
+        self.inherited = false;
         self.wanted = wanted;
     }
 

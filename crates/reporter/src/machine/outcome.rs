@@ -55,6 +55,7 @@ impl PaneMachine {
             Carries::State(record, session) => {
                 self.watcher.state_delivered(now, &record, &self.confirmed, self.claim.verify);
                 self.claimed = true;
+                self.holder = None;
                 self.confirmed.state = Some(record);
                 if session.is_some() {
                     self.confirmed.session = session;
@@ -80,11 +81,21 @@ impl PaneMachine {
         }
     }
 
+    /// The row is not ours any more. Title and tokens that could not be cleared
+    /// before are still ours to clear.
     fn released(&mut self) {
         self.claimed = false;
-        self.confirmed = Confirmed::default();
+        self.holder = None;
+        self.confirmed.state = None;
+        self.confirmed.session = None;
         self.refresh_at = None;
         self.pace.last_state = None;
+    }
+
+    /// There is no pane any more that anything of ours could be on.
+    fn nothing_left(&mut self) {
+        self.confirmed = Confirmed::default();
+        self.released();
     }
 
     fn metadata_delivered(&mut self, now: Duration) {
@@ -108,11 +119,7 @@ impl PaneMachine {
             self.may_be_applied(&flight.carries);
         }
         if self.ending.is_some() {
-            if flight.carries == Carries::Release {
-                self.release_failed(now, &kind);
-            } else {
-                self.clear_failed(&kind);
-            }
+            self.failed_at_the_end(now, &flight.carries, &kind);
             return;
         }
         match kind {
@@ -161,21 +168,18 @@ impl PaneMachine {
     }
 
     fn rejected(&mut self, now: Duration, flight: Flight, code: &ErrorCode, detail: String) {
-        let passing =
-            [ErrorCode::SERVER_UNAVAILABLE, ErrorCode::INTERNAL_ERROR, ErrorCode::RATE_LIMITED];
-        if *code == ErrorCode::INVALID_RESUME_ARGV || *code == ErrorCode::RESUME_NOT_ACCEPTED {
+        if is_about_resuming(code) && flight.asks_to_resume() {
             // It takes the whole report down, so it goes out without.
             self.no_resume = true;
             self.put_back(&flight.carries);
-        } else if self.whereabouts.is_searching() {
+        } else if self.whereabouts.is_searching() && !is_put_off(code) {
             // That pane is no candidate.
             self.not_among(&flight.carries);
         } else if flight.carries.part().is_none() && !is_of_the_moment(code) {
             self.unreadable(now, &flight, Reason::Rejected(shown(code.as_str())), detail);
         } else if *code == ErrorCode::PANE_NOT_FOUND && self.wanted.is_none() {
-            // Nothing is left to give back.
-            self.released();
-        } else if *code == ErrorCode::PANE_NOT_FOUND || passing.contains(code) {
+            self.nothing_left();
+        } else if *code == ErrorCode::PANE_NOT_FOUND || is_passing(code) {
             self.keep_for_retry(now, flight);
             let news = if *code == ErrorCode::PANE_NOT_FOUND {
                 self.confirmed.forget();
@@ -220,7 +224,7 @@ impl PaneMachine {
                 self.ledger.leave_unjudged();
             }
             Carries::Version => self.no_resume = true,
-            Carries::Release => self.released(),
+            Carries::Release => self.rests.release = until,
             Carries::Processes | Carries::Panes => {}
         }
         if let Some(part) = flight.carries.part() {
@@ -262,6 +266,7 @@ impl PaneMachine {
         match carries {
             Carries::State(..) => {
                 self.claimed = true;
+                self.holder = None;
                 self.confirmed.state = None;
             }
             Carries::Presentation(_) => self.confirmed.presentation = Known::Unsure,
@@ -278,9 +283,22 @@ impl PaneMachine {
     }
 }
 
+fn is_about_resuming(code: &ErrorCode) -> bool {
+    [ErrorCode::INVALID_RESUME_ARGV, ErrorCode::RESUME_NOT_ACCEPTED].contains(code)
+}
+
 /// A refusal that is about the server or the pane as they are now, and not
 /// about the method.
 fn is_of_the_moment(code: &ErrorCode) -> bool {
-    [ErrorCode::PANE_NOT_FOUND, ErrorCode::SERVER_UNAVAILABLE, ErrorCode::RATE_LIMITED]
-        .contains(code)
+    *code == ErrorCode::PANE_NOT_FOUND || is_put_off(code)
+}
+
+/// A refusal of a report that may be taken a moment later.
+pub(super) fn is_passing(code: &ErrorCode) -> bool {
+    *code == ErrorCode::INTERNAL_ERROR || is_put_off(code)
+}
+
+/// A refusal by which the server says only that it cannot answer now.
+fn is_put_off(code: &ErrorCode) -> bool {
+    [ErrorCode::SERVER_UNAVAILABLE, ErrorCode::RATE_LIMITED].contains(code)
 }

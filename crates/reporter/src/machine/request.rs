@@ -32,6 +32,13 @@ pub(super) enum Carries {
     Panes,
 }
 
+impl Flight {
+    /// Whether it carries how the agent is to be restarted.
+    pub(super) fn asks_to_resume(&self) -> bool {
+        matches!(&self.call, PaneCall::Report(report) if report.resume_argv.is_some())
+    }
+}
+
 impl Action {
     pub(super) fn part(&self) -> Part {
         match self {
@@ -152,8 +159,9 @@ impl PaneMachine {
 
     fn presentation(&self, record: &PresentationRecord, seq: Seq) -> PaneCall {
         let mut report = self.metadata(seq);
-        report.agent = Some(self.claim.agent.clone());
-        report.applies_to_source = Some(self.claim.source.clone());
+        let claim = self.speaker();
+        report.agent = Some(claim.agent.clone());
+        report.applies_to_source = Some(claim.source.clone());
         let presentation = &record.presentation;
         if presentation.is_empty() {
             report.clear_title = true;
@@ -176,13 +184,14 @@ impl PaneMachine {
     }
 
     fn metadata(&self, seq: Seq) -> ReportMetadata {
-        let mut report = ReportMetadata::new(self.claim.pane.clone(), self.claim.source.clone());
+        let claim = self.speaker();
+        let mut report = ReportMetadata::new(claim.pane.clone(), claim.source.clone());
         report.seq = Some(seq);
         report
     }
 
     fn release(&self, seq: Seq) -> PaneCall {
-        let claim = &self.claim;
+        let claim = self.speaker();
         let mut release =
             ReleaseAgent::new(claim.pane.clone(), claim.source.clone(), claim.agent.clone());
         release.seq = Some(seq);

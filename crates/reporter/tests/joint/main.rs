@@ -7,6 +7,7 @@ mod endings;
 mod faults;
 mod odd;
 mod properties;
+mod refusals;
 mod rules;
 mod whereabouts;
 mod world;

@@ -19,17 +19,9 @@ fn kinds(world: &World) -> Vec<DiagnosticKind> {
     world.diagnostics.iter().map(|diagnostic| diagnostic.kind).collect()
 }
 
-fn decorated() -> World {
-    let mut world = World::new();
-    world.tell(started());
-    world.tell(title("T"));
-    world.tell(token("branch", Some("main")));
-    world
-}
-
 #[test]
 fn an_ok_to_everything_that_applies_nothing_is_told_once_and_left() {
-    let mut world = decorated();
+    let mut world = World::decorated();
     world.meet_for(SECOND, |_| Fate::Pretended);
     assert_eq!(kinds(&world), [DiagnosticKind::Ignored]);
     let outcomes: Vec<Outcome> = world.receipts.iter().map(|receipt| receipt.outcome).collect();
@@ -49,7 +41,7 @@ fn an_ok_to_everything_that_applies_nothing_is_told_once_and_left() {
 
 #[test]
 fn an_answer_about_another_pane_is_believed_of_none_and_costs_little() {
-    let mut world = decorated();
+    let mut world = World::decorated();
     let other = json!({"pane_id": "w9:p9", "agent": "other", "agent_status": "blocked"});
     let other: PaneInfo = serde_json::from_value(other).unwrap();
     let until = world.elapsed + Duration::from_secs(30);
@@ -72,7 +64,7 @@ fn an_answer_about_another_pane_is_believed_of_none_and_costs_little() {
 
 #[test]
 fn b11_answers_that_are_always_late_are_waited_for() {
-    let mut world = decorated();
+    let mut world = World::decorated();
     for event in [asked("x"), answered(), asked("y"), settled()] {
         world.tell(event);
         world.meet_for(Duration::from_millis(700), |_| Fate::Late);
@@ -86,7 +78,7 @@ fn b11_answers_that_are_always_late_are_waited_for() {
 
 #[test]
 fn b11_a_close_does_not_wait_for_answers_that_are_late() {
-    let mut world = decorated();
+    let mut world = World::decorated();
     world.meet_for(Duration::from_secs(15), |_| Fate::Late);
     world.tell(asked("x"));
     let begun = world.elapsed;
@@ -101,7 +93,7 @@ fn b11_a_close_does_not_wait_for_answers_that_are_late() {
 #[test]
 fn b11_a_server_that_was_frozen_for_long_ends_with_the_newest() {
     for frozen in [10, 30] {
-        let mut world = decorated();
+        let mut world = World::decorated();
         world.serve_for(SECOND);
         let until = world.elapsed + Duration::from_secs(frozen);
         let mut turn = 0;
@@ -142,7 +134,7 @@ fn a_token_that_was_frozen_does_not_outlive_the_release() {
 
 #[test]
 fn each_outage_is_told_once() {
-    let mut world = decorated();
+    let mut world = World::decorated();
     world.serve_for(SECOND);
     for outage in 1..=3 {
         world.tell(title(&format!("outage {outage}")));
@@ -161,7 +153,7 @@ fn each_outage_is_told_once() {
 
 #[test]
 fn a_refusal_between_broken_connections_is_told_once() {
-    let mut world = decorated();
+    let mut world = World::decorated();
     let mut count = 0;
     world.meet_for(Duration::from_secs(120), |_| {
         count += 1;
@@ -178,7 +170,7 @@ fn a_refusal_between_broken_connections_is_told_once() {
 #[test]
 fn b75_a_server_that_is_about_to_go_is_no_news() {
     let refused = |_: &PaneCall| Fate::Refused("server_unavailable");
-    let mut world = decorated();
+    let mut world = World::decorated();
     world.serve_for(SECOND);
     world.tell(asked("x"));
     world.meet_for(Duration::from_millis(500), refused);

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use fake_herdr::Model;
 use reporter::machine::{Identity, Input, Lease};
-use reporter::{Config, DiagnosticKind, Ended, UnverifiedPane};
+use reporter::{AgentEvent, Config, DiagnosticKind, Ended, UnverifiedPane};
 use serde_json::json;
 
 use crate::world::events::{asked, session, started, title, token};
-use crate::world::{AGENT, Home, PANE, World};
+use crate::world::{AGENT, Home, PANE, SOURCE, World};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -150,6 +150,49 @@ fn b17_a_successor_that_never_says_anything_still_releases() {
     second.machine.inherit(first.machine.legacy());
     assert_eq!(second.close(), Ended::Released);
     assert_eq!(second.pane().agent, None);
+}
+
+#[test]
+fn b17_a_successor_that_gives_the_pane_back_at_once_gives_back_the_row_that_is_there() {
+    let mut first = World::new();
+    first.tell(started());
+    first.tell(title("T"));
+    first.serve_for(SECOND);
+    let mut second = World::with(Config::default(), std::mem::take(&mut first.model));
+    second.elapsed = first.elapsed;
+    second.machine.inherit(first.machine.legacy());
+    second.tell(AgentEvent::Release);
+    second.serve_for(SECOND);
+    assert_eq!((second.pane().agent, second.pane().title), (None, None));
+}
+
+#[test]
+fn b17_a_row_is_released_as_it_was_claimed() {
+    // Under the source and on the pane that the predecessor had in the end.
+    let mut config = Config::default();
+    config.fresh_source = true;
+    let mut first = World::at(Home::Pane(PANE.into()), config, Model::new());
+    let theirs = json!({"source": SOURCE, "agent": AGENT, "state": "idle", "seq": u64::MAX});
+    first.foreign("pane.report_agent", theirs);
+    first.tell(started());
+    first.serve_for(SECOND);
+    assert_eq!(first.sent_to("pane.report_agent").last().unwrap()["source"], "custom:host.2");
+    let destination = json!({"type": "new_workspace", "label": "x"});
+    first.foreign_call("pane.split", &json!({"target_pane_id": PANE, "direction": "right"}));
+    first.foreign_call("pane.move", &json!({"pane_id": PANE, "destination": destination}));
+    let moved = first.model.pane_ids().into_iter().find(|id| id.starts_with("w2:")).unwrap();
+    first.model.live_handoff(first.elapsed);
+    first.home = Home::Pane(moved.clone());
+    first.step(Input::ServerChanged);
+    first.serve_for(Duration::from_secs(3));
+    assert_eq!(first.seen(&moved).agent.as_deref(), Some(AGENT));
+
+    let mut second =
+        World::at(first.home.clone(), Config::default(), std::mem::take(&mut first.model));
+    second.elapsed = first.elapsed;
+    second.machine.inherit(first.machine.legacy());
+    assert_eq!(second.close(), Ended::Released);
+    assert_eq!(second.seen(&moved).agent, None);
 }
 
 #[test]

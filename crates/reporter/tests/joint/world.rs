@@ -71,6 +71,10 @@ pub(crate) struct World {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Every request line as it was sent.
     pub(crate) sent: Vec<Value>,
+    /// A report of the state may have been taken since the last release before
+    /// the end.
+    pub(crate) claimed: bool,
+    closing: bool,
     frozen: VecDeque<Vec<u8>>,
     last_seq: u64,
 }
@@ -84,6 +88,23 @@ impl World {
     pub(crate) fn with(mut config: Config, model: Model) -> Self {
         config.any_pane = true;
         Self::at(Home::Untold, config, model)
+    }
+
+    /// A world in which the agent works and has said a title and a token;
+    /// nothing of it is served yet.
+    pub(crate) fn decorated() -> Self {
+        let mut world = Self::new();
+        world.tell(events::started());
+        world.tell(events::title("T"));
+        world.tell(events::token("branch", Some("main")));
+        world
+    }
+
+    /// The same, when all of it is on the pane.
+    pub(crate) fn shown() -> Self {
+        let mut world = Self::decorated();
+        world.serve_for(Duration::from_secs(1));
+        world
     }
 
     pub(crate) fn at(home: Home, config: Config, model: Model) -> Self {
@@ -108,21 +129,28 @@ impl World {
             receipts: Vec::new(),
             diagnostics: Vec::new(),
             sent: Vec::new(),
+            claimed: false,
+            closing: false,
             frozen: VecDeque::new(),
             last_seq: 0,
         }
     }
 
     pub(crate) fn tell(&mut self, event: AgentEvent) {
+        let gives_back = event == AgentEvent::Release;
         self.activity.apply(event).unwrap();
         let wanted = self.activity.snapshot(&self.config).map(Box::new);
-        self.step(Input::Wanted(wanted));
+        // As the shell does: who has not said anything gives nothing back.
+        if wanted.is_some() || gives_back {
+            self.step(Input::Wanted(wanted));
+        }
     }
 
     pub(crate) fn step(&mut self, input: Input) {
         if self.ended.is_some() {
             return;
         }
+        self.closing |= matches!(input, Input::Close { .. });
         let Step { abandon, request, receipts, diagnostics, wake, quiet, ended, .. } =
             self.machine.step(self.now(), input);
         if abandon {
@@ -149,6 +177,15 @@ impl World {
         self.elapsed += Duration::from_millis(1);
         let Some(Request { call, deadline, .. }) = self.in_flight.take() else { return };
         let line = call.encode("t").unwrap();
+        match call {
+            PaneCall::Report(_) if !matches!(fate, Fate::Refused(_) | Fate::Unreachable) => {
+                self.claimed = true;
+            }
+            PaneCall::Release(_) if matches!(fate, Fate::Served | Fate::Overtakes) => {
+                self.claimed &= self.closing;
+            }
+            _ => {}
+        }
         let failure = |kind| Input::Answered(Err(Failure::new(kind, "a test's fault")));
         let input = match fate {
             Fate::Served => {

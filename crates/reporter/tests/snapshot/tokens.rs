@@ -1,8 +1,8 @@
 //! The tokens: derived ones, the host's own, and the one for the session.
 
-use reporter::{AgentEvent, Config, SessionStarted, Source};
+use reporter::{AgentEvent, Config, Refused, SessionStarted, Source};
 
-use crate::support::{config, model, show, shown_tokens, started, tokens, usage};
+use crate::support::{config, fold, model, show, shown_tokens, started, tokens, usage};
 
 type Patch = &'static [(&'static str, Option<&'static str>)];
 type Shown = &'static [(&'static str, &'static str)];
@@ -81,6 +81,17 @@ fn b28_the_session_token_is_the_newest_session() {
     assert_eq!(shown_tokens(&shown)[0].1.chars().count(), 80);
     let hidden = show(&config, [session("s"), tokens([("session", None)])]);
     assert_eq!(shown_tokens(&hidden), []);
+}
+
+#[test]
+fn hidden_tokens_take_no_room_on_the_pane() {
+    let mut activity = fold([started(), tokens([("ctx", None), ("model", None)])]);
+    let full = (0..32).map(|n| (format!("k{n:02}"), Some("v".to_owned()))).collect();
+    activity.apply(AgentEvent::TokensChanged { tokens: full }).unwrap();
+    activity.apply(tokens([("session", None)])).unwrap();
+    assert_eq!(activity.snapshot(&Config::default()).unwrap().tokens.len(), 32);
+    let one_more = activity.apply(tokens([("ctx", Some("mine"))]));
+    assert_eq!(one_more, Err(Refused::TooManyTokens(vec!["ctx".into()])));
 }
 
 #[test]

@@ -3,10 +3,11 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::PaneId;
-use reporter::{Ended, LeaseFile, Prompt};
+use reporter::{Ended, LeaseFile, Prompt, Reporter};
 use serde_json::Value;
 use socket_transport::Endpoint;
 
@@ -67,6 +68,28 @@ fn when_the_guard_is_gone_the_host_reports_by_itself() {
     let (stream, _) = listener.accept().unwrap();
     until_event(&mut lines(&stream), "state_set");
     drop((held, listener, stream));
+    takes_over(&herdr, pane);
+}
+
+#[test]
+fn a_lease_that_outlives_the_guards_connections_is_waited_for() {
+    let herdr = FakeHerdr::start().unwrap();
+    let (held, listener) = guard(&herdr);
+    let pane = builder(&herdr).start();
+    let _turn = pane.turn();
+    let (stream, _) = listener.accept().unwrap();
+    until_event(&mut lines(&stream), "state_set");
+    // For longer than a start is patient nobody is told that another one has
+    // the pane, and neither while its lease is about to go.
+    let diagnostics = pane.diagnostics();
+    assert_eq!(diagnostics.recv_timeout(Duration::from_millis(2100)), None);
+    drop((listener, stream));
+    assert_eq!(diagnostics.recv_timeout(Duration::from_millis(300)), None);
+    drop(held);
+    takes_over(&herdr, pane);
+}
+
+fn takes_over(herdr: &FakeHerdr, pane: Reporter) {
     let seen = herdr.wait_until(AMPLE, |pane| pane.agent_status == "working").unwrap();
     assert_eq!(seen.agent.as_deref(), Some("host"));
     assert_eq!(pane.close(BUDGET), Ended::Released);

@@ -1,12 +1,9 @@
 //! What closing, moving and focusing do to panes, and what is told of it. The
 //! recordings speak of panes only, so these are the server's published rules.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-mod support;
-
 use fake_herdr::Answer;
 use serde_json::{Value, json};
-use support::Herdr;
+
+use crate::support::Herdr;
 
 /// What the ring holds of these kinds, kind by kind.
 fn told(herdr: &mut Herdr) -> Vec<(String, Value)> {
@@ -201,41 +198,6 @@ fn a_move_within_a_tab_changes_nothing() {
     let result = moved(&mut herdr, "w1:p2", &to);
     assert_eq!((&result["changed"], &result["reason"]), (&json!(false), &json!("same_tab")));
     assert_eq!(result["source_layout"], result["target_layout"]);
-}
-
-#[test]
-fn a_destination_is_checked() {
-    let mut herdr = Herdr::new();
-    workspace(&mut herdr);
-    let tab = |more: Value| {
-        let mut to = json!({ "type": "tab", "tab_id": "w2:t1", "split": "right" });
-        to.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        json!({ "pane_id": "w1:p1", "destination": to })
-    };
-    let code = |herdr: &mut Herdr, params| herdr.code("pane.move", params);
-    assert_eq!(
-        code(&mut herdr, tab(json!({ "target_pane_id": "w9:p9" }))),
-        "target_pane_not_found"
-    );
-    assert_eq!(
-        code(&mut herdr, tab(json!({ "target_pane_id": "w1:p1" }))),
-        "target_pane_not_found"
-    );
-    assert_eq!(code(&mut herdr, tab(json!({ "tab_id": "w9:t1" }))), "tab_not_found");
-    assert_eq!(code(&mut herdr, tab(json!({ "split": null }))), "invalid_request");
-}
-
-#[test]
-fn a_new_tab_in_its_own_workspace_keeps_the_only_pane_there() {
-    let mut herdr = Herdr::new();
-    let events = told_by(&mut herdr, |herdr| {
-        let result = moved(herdr, "w1:p1", &json!({ "type": "new_tab" }));
-        assert_eq!(result["pane"]["pane_id"], "w1:p1");
-        assert_eq!(result["pane"]["tab_id"], "w1:t2");
-        assert_eq!(result["closed_tab_id"], "w1:t1");
-        assert_eq!(result.get("closed_workspace_id"), None);
-    });
-    assert_eq!(names(&events), ["tab.created", "tab.closed", "pane.moved", "layout.updated"]);
 }
 
 #[test]

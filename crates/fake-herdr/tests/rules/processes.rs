@@ -1,0 +1,183 @@
+//! Panes in which the detector sees a known agent's process (protocol 5.2 and 5.4).
+
+use serde_json::json;
+
+use crate::support::Herdr;
+
+/// A8: a known label must be the detected agent's; an unknown one may be laid
+/// over it, and a release gives the row back to it.
+#[test]
+fn known_labels_bow_to_the_detector() {
+    let mut herdr = Herdr::new();
+    herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "idle");
+    assert_eq!(herdr.row(), "claude idle");
+    herdr.report("custom:bot", "codex", "working", Some(1));
+    assert_eq!(herdr.row(), "claude idle");
+    assert_eq!(herdr.model.mark("w1:p1", "custom:bot"), None);
+    herdr.report("custom:bot", "Claude-Code", "working", Some(1));
+    assert_eq!(herdr.row(), "claude working");
+    herdr.release("custom:bot", "claude", Some(2));
+    assert_eq!(herdr.row(), "claude idle", "the process keeps the row");
+    herdr.report("custom:bot", "bot", "blocked", Some(3));
+    assert_eq!(herdr.row(), "bot blocked");
+}
+
+/// A3 and D1, until the detector sees an agent again.
+#[test]
+fn an_agent_that_just_exited_is_not_reported_back() {
+    let mut herdr = Herdr::new();
+    herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "working");
+    herdr.report("custom:bot", "claude", "working", Some(7));
+    let guarded = json!({ "agent": "claude", "title": "T", "seq": 3, "tokens": { "k": "v" } });
+    assert_eq!(herdr.metadata("custom:bot", guarded), "ok");
+    assert!(herdr.model.agent_exits(herdr.now, "w1:p1"));
+    assert_eq!(herdr.row(), "- idle", "until the detector looks again");
+    herdr.pass(300);
+    herdr.report("custom:bot", "claude", "working", Some(8));
+    assert_eq!(herdr.row(), "- unknown");
+    assert_eq!(herdr.model.mark("w1:p1", "custom:bot"), None, "V6: the claim's mark goes with it");
+    assert_eq!(herdr.model.metadata_mark("w1:p1", "custom:bot"), None, "D8");
+    assert_eq!(herdr.see().tokens.len(), 1, "D8: tokens stay");
+    herdr.report("custom:bot", "claude", "working", Some(8));
+    assert_eq!(herdr.row(), "- unknown");
+    assert_eq!(herdr.metadata("custom:bot", json!({ "agent": "claude", "title": "U" })), "ok");
+    assert_eq!(herdr.metadata("herdr:claude", json!({ "title": "V" })), "ok");
+    assert_eq!(herdr.see().title, None);
+    herdr.report("custom:bot", "bot", "working", Some(9));
+    assert_eq!(herdr.row(), "bot working", "an unknown label is taken");
+    herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "idle");
+    herdr.report("custom:bot", "claude", "working", Some(10));
+    assert_eq!(herdr.row(), "claude working");
+}
+
+/// V1: a prompt on the screen beats what was reported before it.
+#[test]
+fn a_prompt_on_the_screen_beats_an_older_report() {
+    let mut herdr = Herdr::new();
+    herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "idle");
+    herdr.report("custom:bot", "claude", "working", Some(1));
+    herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "blocked");
+    assert_eq!(herdr.row(), "claude blocked");
+    herdr.report("custom:bot", "claude", "working", Some(2));
+    assert_eq!(herdr.row(), "claude working", "a newer report counts again");
+}
+
+/// A7, A6 and A4 with a process: anchored reports show, and a source that was
+/// cleared stays silent until it has another session.
+#[test]
+fn full_lifecycle_with_its_process() {
+    let report = |herdr: &mut Herdr, session: &str, state: &str, seq: u64| {
+        let params = json!({
+            "pane_id": "w1:p1", "source": "herdr:pi", "agent": "pi", "state": state, "seq": seq,
+            "agent_session_path": format!("/tmp/{session}"),
+        });
+        assert_eq!(herdr.code("pane.report_agent", params), "ok");
+    };
+    let announce = |herdr: &mut Herdr, session: &str, start: &str, seq: u64| {
+        let params = json!({
+            "pane_id": "w1:p1", "source": "herdr:pi", "agent": "pi", "seq": seq,
+            "agent_session_path": format!("/tmp/{session}"), "session_start_source": start,
+        });
+        assert_eq!(herdr.code("pane.report_agent_session", params), "ok");
+    };
+    let mut herdr = Herdr::new();
+    announce(&mut herdr, "one", "startup", 1);
+    report(&mut herdr, "one", "working", 2);
+    assert_eq!(herdr.row(), "- unknown");
+    herdr.model.agent_appears(herdr.now, "w1:p1", "pi", "idle");
+    assert_eq!(herdr.row(), "pi working", "what waited came through");
+    let agent = herdr.call("agent.get", json!({ "target": "w1:p1" }));
+    assert_eq!(agent["result"]["agent"]["screen_detection_skipped"], true);
+    report(&mut herdr, "one", "blocked", 3);
+    assert_eq!(herdr.row(), "pi blocked");
+    report(&mut herdr, "two", "working", 4);
+    assert_eq!(herdr.row(), "pi blocked", "another session waits for its start");
+    let clear = json!({ "pane_id": "w1:p1", "source": "herdr:pi", "seq": 5 });
+    herdr.call("pane.clear_agent_authority", clear);
+    assert_eq!(herdr.row(), "pi idle", "the detector's state");
+    report(&mut herdr, "one", "working", 6);
+    assert_eq!(herdr.row(), "pi idle", "A6");
+    report(&mut herdr, "three", "working", 1);
+    assert_eq!(herdr.row(), "pi working", "a new session counts from its own beginning");
+    report(&mut herdr, "one", "blocked", 7);
+    assert_eq!(herdr.row(), "pi working", "A4");
+}
+
+/// C1: no official pair can release, and it uses no number.
+#[test]
+fn official_releases_are_no_ops() {
+    let mut herdr = Herdr::new();
+    herdr.session("herdr:claude", "claude", "s-1", None, Some(1));
+    herdr.release("herdr:claude", "claude", Some(2));
+    assert!(herdr.owner().is_some());
+    assert_eq!(herdr.model.mark("w1:p1", "herdr:claude"), Some(1));
+}
+
+/// 5.4: a label that was laid over a detected agent goes, and the process below
+/// has the row again, as the next look of the detector finds it.
+#[test]
+fn a_release_uncovers_the_process_below() {
+    let mut herdr = Herdr::new();
+    herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "working");
+    herdr.report("custom:bot", "bot", "blocked", Some(1));
+    assert_eq!(herdr.row(), "bot blocked");
+    let (reply, mut stream) = herdr.subscribe(json!([{ "type": "pane.agent_detected" }]));
+    assert_eq!(reply["result"]["type"], "subscription_started");
+    herdr.release("custom:bot", "bot", Some(2));
+    assert_eq!(herdr.row(), "claude working");
+    let detected = herdr.events(&mut stream);
+    let last = &detected[detected.len() - 2..];
+    assert_eq!((&last[0]["agent"], &last[0]["released"]), (&json!("bot"), &json!(true)));
+    assert_eq!((&last[1]["agent"], last[1].get("released")), (&json!("claude"), None));
+    // A clear does the same, without the word of a release.
+    herdr.report("custom:bot", "bot", "blocked", Some(3));
+    let clear = json!({ "pane_id": "w1:p1", "source": "custom:bot", "seq": 4 });
+    assert_eq!(herdr.code("pane.clear_agent_authority", clear), "ok");
+    assert_eq!(herdr.row(), "claude working");
+}
+
+/// B3: the selection that opencode reports without a number waits for the
+/// process, and counts at once when it is there.
+#[test]
+fn a_selected_session_needs_the_process_and_no_number() {
+    let mut herdr = Herdr::new();
+    let select = |herdr: &mut Herdr, id: &str| {
+        herdr.session("herdr:opencode", "opencode", id, Some("select"), None);
+    };
+    let waiting = json!({
+        "pane_id": "w1:p1", "source": "herdr:opencode", "agent": "opencode", "state": "working",
+        "agent_session_id": "s-1", "seq": 5,
+    });
+    assert_eq!(herdr.code("pane.report_agent", waiting), "ok");
+    select(&mut herdr, "s-1");
+    assert_eq!(herdr.owner(), None);
+    herdr.model.agent_appears(herdr.now, "w1:p1", "opencode", "idle");
+    assert_eq!(herdr.owner().unwrap().1, "s-1");
+    assert_eq!(herdr.row(), "opencode idle", "what was reported before the selection is void");
+    herdr.session("herdr:opencode", "opencode", "s-1", Some("new"), Some(7));
+    assert_eq!(herdr.model.mark("w1:p1", "herdr:opencode"), Some(7));
+    select(&mut herdr, "s-2");
+    assert_eq!(herdr.owner().unwrap().1, "s-2", "also after a number");
+    assert_eq!(herdr.model.mark("w1:p1", "herdr:opencode"), Some(7));
+    herdr.session("herdr:opencode", "opencode", "s-3", Some("new"), Some(8));
+    assert_eq!(herdr.owner().unwrap().1, "s-2", "B8: only a selection changes it");
+}
+
+/// 4.3: the order in which a prompt is checked.
+#[test]
+fn what_cannot_be_prompted() {
+    let mut herdr = Herdr::new();
+    let prompt = |herdr: &mut Herdr, text: &str| {
+        herdr.code("agent.prompt", json!({ "target": "w1:p1", "text": text }))
+    };
+    assert_eq!(prompt(&mut herdr, ""), "empty_agent_prompt");
+    assert_eq!(prompt(&mut herdr, "hi"), "agent_not_found");
+    herdr.report("custom:bot", "bot", "blocked", None);
+    assert_eq!(prompt(&mut herdr, "hi"), "agent_blocked");
+    herdr.report("custom:bot", "bot", "idle", None);
+    assert_eq!(prompt(&mut herdr, "hi"), "agent_not_ready", "not an agent that Herdr knows");
+    herdr.report("custom:bot", "claude", "idle", None);
+    assert_eq!(prompt(&mut herdr, "hi"), "agent_not_ready", "its process is not there");
+    herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "idle");
+    assert_eq!(prompt(&mut herdr, " "), "ok", "a blank is a text");
+}

@@ -1,0 +1,104 @@
+//! What a reporter costs the host that calls it, and how soon a call is on the
+//! wire.
+
+#![cfg_attr(not(unix), allow(unused, reason = "the server exists only on Unix"))]
+#![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
+
+use std::thread;
+use std::time::Duration;
+
+use divan::Bencher;
+use herdr_proto::ReportState;
+use reporter::Reporter;
+
+fn main() {
+    divan::main();
+}
+
+/// Long enough for any machine.
+const AMPLE: Duration = Duration::from_secs(20);
+/// Longer than the pace of state changes, so that none waits for the one before.
+const PAUSE: Duration = Duration::from_millis(70);
+
+#[divan::bench(threads = [1, 8])]
+fn call_outside_herdr(bencher: Bencher<'_, '_>) {
+    let pane = Reporter::builder("host").environment(|_| None).start();
+    let handle = pane.handle();
+    bencher.bench(|| {
+        handle.usage(12_400);
+    });
+}
+
+#[cfg(unix)]
+mod inside {
+    use fake_herdr::FakeHerdr;
+    use herdr_proto::PaneId;
+    use reporter::Config;
+    use socket_transport::Endpoint;
+
+    use super::{AMPLE, Bencher, PAUSE, ReportState, Reporter, thread};
+
+    fn start(herdr: &FakeHerdr) -> Reporter {
+        let mut config = Config::default();
+        config.runtime_folder = Some(herdr.socket_path().with_file_name("leases"));
+        let pane = PaneId::parse(herdr.pane_id()).unwrap();
+        let endpoint = Endpoint::new(herdr.socket_path(), pane);
+        Reporter::builder("host").config(config).endpoint(endpoint).start()
+    }
+
+    /// What the host thinks it shows, until a reader of the pane sees it.
+    fn see(herdr: &FakeHerdr, status: &str) {
+        herdr.wait_until(AMPLE, |pane| pane.agent_status == status).unwrap();
+    }
+
+    #[divan::bench(threads = [1, 8])]
+    fn call(bencher: Bencher<'_, '_>) {
+        let herdr = FakeHerdr::start().unwrap();
+        let pane = start(&herdr);
+        let handle = pane.handle();
+        handle.state(ReportState::Working);
+        bencher.bench(|| {
+            handle.usage(12_400);
+        });
+    }
+
+    #[divan::bench(threads = [1, 8])]
+    fn turn_with_a_tool(bencher: Bencher<'_, '_>) {
+        let herdr = FakeHerdr::start().unwrap();
+        let pane = start(&herdr);
+        let handle = pane.handle();
+        bencher.bench(|| drop(handle.turn().tool("grep")));
+    }
+
+    /// From the call to the moment at which the server has applied it.
+    #[divan::bench(sample_count = 50, sample_size = 1)]
+    fn from_a_call_to_the_server(bencher: Bencher<'_, '_>) {
+        let herdr = FakeHerdr::start().unwrap();
+        let pane = start(&herdr);
+        pane.state(ReportState::Working);
+        see(&herdr, "working");
+        let turn = std::cell::Cell::new(ReportState::Working);
+        let next = || {
+            thread::sleep(PAUSE);
+            match turn.replace(ReportState::Blocked) {
+                ReportState::Working => ReportState::Blocked,
+                _ => turn.replace(ReportState::Working),
+            }
+        };
+        bencher.with_inputs(next).bench_local_values(|state| {
+            pane.state(state);
+            see(&herdr, state.as_str());
+        });
+    }
+
+    /// From `start` to the moment at which the server has applied a state.
+    #[divan::bench(sample_count = 30, sample_size = 1)]
+    fn from_the_start_to_the_server(bencher: Bencher<'_, '_>) {
+        bencher.with_inputs(|| FakeHerdr::start().unwrap()).bench_local_values(|herdr| {
+            let pane = start(&herdr);
+            pane.state(ReportState::Working);
+            see(&herdr, "working");
+            (herdr, pane)
+        });
+    }
+}

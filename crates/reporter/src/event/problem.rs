@@ -1,0 +1,76 @@
+use std::fmt;
+
+use super::line::KINDS;
+use super::near::nearest;
+
+/// Why a line is no event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineError(pub(super) LineProblem);
+
+impl LineError {
+    /// The problem, for a program.
+    pub fn problem(&self) -> &LineProblem {
+        &self.0
+    }
+}
+
+/// Why a line is no event, by what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LineProblem {
+    /// It is no JSON; the column where reading stopped. Columns count bytes,
+    /// from 1.
+    NotJson(usize),
+    /// It is no UTF-8; the column of the first byte that is none.
+    NotUtf8(usize),
+    /// It ends within its JSON; the column of its end.
+    CutOff(usize),
+    /// Its JSON is nested deeper than a reader can go; the column where that
+    /// became too much.
+    TooDeep(usize),
+    /// It is JSON, but no object.
+    NotAnObject,
+    /// It has no `event`, or one that is no text.
+    NoKind,
+    /// Its `event` is none that this version knows; the name, cleaned and cut.
+    UnknownKind(String),
+    /// A field is missing or wrong.
+    Field {
+        /// The event.
+        event: &'static str,
+        /// The field.
+        field: &'static str,
+        /// What is wrong with it.
+        problem: String,
+        /// What would be right.
+        expected: &'static str,
+    },
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            LineProblem::NotJson(column) => write!(f, "no JSON (column {column})")?,
+            LineProblem::NotUtf8(column) => write!(f, "no JSON: not UTF-8 (column {column})")?,
+            LineProblem::CutOff(column) => write!(f, "no JSON: it is cut off (column {column})")?,
+            LineProblem::TooDeep(column) => {
+                write!(f, "no JSON that can be read: it is nested too deep (column {column})")?;
+            }
+            LineProblem::NotAnObject => f.write_str("JSON, but no object")?,
+            LineProblem::NoKind => f.write_str("`event` is missing or no text")?,
+            LineProblem::UnknownKind(kind) => {
+                write!(f, "unknown event `{kind}`")?;
+                let near = nearest(kind, KINDS);
+                return near.map_or(Ok(()), |near| write!(f, "; did you mean `{near}`?"));
+            }
+            LineProblem::Field { event, field, problem, expected } => {
+                return write!(f, "{event}: `{field}` {problem}; expected {expected}");
+            }
+        }
+        write!(f, "; expected an object such as {EXAMPLE}")
+    }
+}
+
+impl std::error::Error for LineError {}
+
+const EXAMPLE: &str = r#"{"event": "agent_started"}"#;
