@@ -35,13 +35,20 @@ const REFUSED: &[&str] = &[
     r#"{"id":"1","method":"pane.get","params":{"pane_id":1}}"#,
     r#"{"id":"1","method":"pane.get","params":{"pane_id":"w1:p1","pane_id":"w1:p1"}}"#,
     r#"{"id":"1","method":"pane.get","params":["w1:p1"]}"#,
+    // Also what is skipped has to be JSON.
+    r#"{"id":"1","method":"ping","params":{"x":1e999}}"#,
+    r#"{"id":"1","method":"ping","params":{"x":"\ud800"}}"#,
+    r#"{"id":"1","method":"pane.read","params":{"pane_id":"w1:p1","source":"visible","strip_ansi":5}}"#,
     r#"{"id":"1","method":"events.subscribe","params":{"subscriptions":[{"type":"pane.x"}]}}"#,
+    r#"{"id":"1","method":"events.subscribe","params":{"subscriptions":[{"type":"pane.output_matched","pane_id":"w1:p1","match":{"type":"substring","value":"x"}}]}}"#,
     r#"{"id":"1","method":"events.subscribe","params":{"subscriptions":[{"type":"pane.agent_status_changed"}]}}"#,
 ];
 
 const TAKEN: &[&str] = &[
     r#"{"id":"1","method":"ping","params":{}}"#,
     r#"  {"id":"1","method":"ping","params":{}}  "#,
+    "\u{a0}\u{b}{\"id\":\"1\",\"method\":\"ping\",\"params\":{}}\u{c}",
+    r#"{"id":"1","method":"events.subscribe","params":{"subscriptions":[{"type":"pane.created","pane_id":5}]}}"#,
     r#"{"jsonrpc":"2.0","params":{"x":[1,{}]},"method":"ping","id":"1"}"#,
     r#"{"id":"1","method":"pane.get","params":{"pane_id":"w1:p1","more":null,"more":1}}"#,
     r#"{"id":"1","method":"pane.current","params":{"caller_pane_id":null}}"#,

@@ -241,6 +241,9 @@ proptest! {
         for (wait, deed) in deeds {
             run.act(wait, &deed);
         }
+        // The idle that an ended process leaves behind for 300 ms.
+        run.now += Duration::from_millis(300);
+        run.snapshot();
         for pane in PANES {
             let Some(before) = run.model.observe(run.now, pane) else { continue };
             let after = run.model.observe(run.now + Duration::from_millis(later), pane).unwrap();

@@ -21,6 +21,9 @@ impl Terminal {
         let before = self.detected;
         self.detected = Some(agent);
         self.exited = None;
+        self.clears_at = None;
+        self.shown_no_state =
+            (before != Some(agent) || self.shown_no_state) && state == State::Unknown;
         if before != Some(agent) {
             self.open_gates(agent);
         }
@@ -88,8 +91,14 @@ impl Terminal {
         self.metadata.forget_agent(agent);
         self.detected = None;
         self.exited = Some(agent);
-        self.screen = State::Unknown;
+        self.shown_no_state = false;
+        self.screen = State::Idle;
         self.prompt_seen_at = None;
+    }
+
+    /// Whether the detected process has shown no state so far.
+    pub(super) fn is_new_process(&self) -> bool {
+        self.shown_no_state
     }
 
     /// Lets through what waited for this agent's process.

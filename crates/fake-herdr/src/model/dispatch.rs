@@ -22,25 +22,26 @@ impl Model {
         if line.len() > limits::SERVER_LINE_MAX {
             return Answer::Silence;
         }
-        let Ok(line) = std::str::from_utf8(line) else {
-            return Answer::Silence;
-        };
-        if line.trim().is_empty() {
+        let line = std::str::from_utf8(line).unwrap_or_default().trim();
+        if line.is_empty() {
             return Answer::Silence;
         }
         match decode::decode(line) {
-            Ok(decoded) => self.dispatch(decoded.id, decoded.call),
+            Ok(decoded) => {
+                let answer = self.dispatch(decoded.id, decoded.call);
+                self.tell_focus();
+                answer
+            }
             Err(undecodable) => Answer::Reply(self.refuse(undecodable)),
         }
     }
 
     fn dispatch(&mut self, id: String, call: Call) -> Answer {
-        if self.stopping && !matches!(call, Call::Ping | Call::ServerStop) {
-            let failure = Failure::new("server_unavailable", "the server is stopping");
-            return Answer::Reply(error_line(&id, &failure));
-        }
         match call {
             Call::Subscribe(subscribe) => self.subscribe(id, subscribe.subscriptions),
+            call if self.stopping && !matches!(call, Call::Ping | Call::ServerStop) => {
+                Answer::Reply(error_line(&id, &Failure::stopping()))
+            }
             call => Answer::Reply(match self.perform_as_profile(call) {
                 Ok(outcome) => success_line(&id, &outcome),
                 Err(failure) => error_line(&id, &failure),
@@ -117,6 +118,7 @@ impl Model {
     /// A line that is no request. Before 0.9.2 the reply never says to which.
     fn refuse(&self, undecodable: Undecodable) -> String {
         let Undecodable { message, id, unknown_method } = undecodable;
+        let message = format!("invalid request: {message}");
         if !self.profile.echoes_ids {
             return error_line("", &Failure::new("invalid_request", message));
         }

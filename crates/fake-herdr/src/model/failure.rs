@@ -17,6 +17,10 @@ impl Failure {
         Self::new("pane_not_found", format!("there is no pane {pane}"))
     }
 
+    pub(crate) fn stopping() -> Self {
+        Self::new("server_unavailable", "the server is stopping")
+    }
+
     pub(crate) fn workspace_not_found(workspace: &str) -> Self {
         Self::new("workspace_not_found", format!("there is no workspace {workspace}"))
     }

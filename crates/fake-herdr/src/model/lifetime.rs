@@ -1,5 +1,5 @@
-//! Time, and what happens to panes without a report: expiry, the end of a pane,
-//! a live handoff, a restart, processes that come and go.
+//! What happens to panes without a report: the end of a pane, a live handoff, a
+//! restart, processes that come and go.
 
 use std::time::Duration;
 
@@ -10,20 +10,25 @@ use super::screen::Screen;
 use super::state::{State, Status};
 use super::subscription::status_fields;
 use super::terminal::Terminal;
-use super::view::PaneProcess;
+use super::topology::Closed;
+use super::view::{PaneProcess, WorkspaceView};
 
 impl Model {
     /// Closes a pane as `pane.close` does; `false` if there is none.
     pub fn close_pane(&mut self, now: Duration, pane: &str) -> bool {
         self.advance(now);
-        self.close(pane).is_ok()
+        let closed = self.close(pane).is_ok();
+        self.tell_focus();
+        closed
     }
 
     /// Ends the program of a pane, as a shell that was told to exit does;
     /// `false` if there is no such pane.
     pub fn exit_pane(&mut self, now: Duration, pane: &str) -> bool {
         self.advance(now);
-        self.find_pane(pane).map(|pane| self.exit(pane)).is_ok()
+        let ended = self.find_pane(pane).map(|pane| self.exit(pane)).is_ok();
+        self.tell_focus();
+        ended
     }
 
     /// The server hands its panes to a new process (protocol 7.6). On 0.8.2
@@ -83,12 +88,17 @@ impl Model {
         let Some(agent) = self.panes.get(&pane).and_then(|pane| pane.terminal.detected()) else {
             return false;
         };
+        self.agent_gone(pane, agent);
+        self.clear_later(pane);
+        true
+    }
+
+    fn agent_gone(&mut self, pane: u64, agent: &'static str) {
         self.change(pane, |terminal| {
             let shown = terminal.label().is_some();
             terminal.agent_exited(agent);
             shown
         });
-        true
     }
 
     /// Shows a text on a pane's screen; `false` if there is no such pane.
@@ -127,46 +137,6 @@ impl Model {
         .is_some()
     }
 
-    /// Brings the model to `now`: what has a time to live and is over goes, in
-    /// the order in which it ran out.
-    pub(super) fn advance(&mut self, now: Duration) {
-        while let Some(due) = self.next_expiry().filter(|due| *due <= now) {
-            self.now = self.now.max(due);
-            let panes: Vec<u64> = self.panes.keys().copied().collect();
-            for pane in panes {
-                self.expire(pane, due);
-            }
-            for workspace in 0..self.workspaces.len() {
-                if self.workspaces[workspace].tokens.expire(due) {
-                    self.emit_workspace(workspace, "workspace_metadata_updated");
-                }
-            }
-            self.clear_idle_shells(due);
-        }
-        self.now = self.now.max(now);
-    }
-
-    fn expire(&mut self, pane: u64, due: Duration) {
-        // An instant earlier, when what goes now was still shown.
-        let before = self.effective(pane, due.saturating_sub(Duration::from_nanos(1)));
-        let Some(entry) = self.panes.get_mut(&pane) else {
-            return;
-        };
-        let tokens = entry.terminal.metadata.expire(due);
-        if tokens {
-            entry.revision += 1;
-        }
-        if before.map(|before| before.presentation)
-            != self.effective(pane, due).map(|after| after.presentation)
-        {
-            let agent = self.panes.get(&pane).and_then(|pane| pane.terminal.label());
-            self.emit_status(pane, agent.map(str::to_owned));
-        }
-        if tokens {
-            self.emit_pane(pane, "pane_updated");
-        }
-    }
-
     /// Runs one rule on a pane's terminal and tells the readers what changed
     /// visibly. The rule says whether the agent was released.
     pub(super) fn change(&mut self, pane: u64, rule: impl FnOnce(&mut Terminal) -> bool) {
@@ -178,6 +148,8 @@ impl Model {
         let Some(entry) = self.panes.get_mut(&pane) else {
             return;
         };
+        // A process that has shown no state yet has finished nothing.
+        let new_process = entry.terminal.is_new_process();
         let released = rule(&mut entry.terminal);
         let Some(after) = self.effective(pane, self.now).filter(|after| *after != before) else {
             return;
@@ -190,7 +162,10 @@ impl Model {
             // unknown state of the same agent; a first idle is none.
             let finished = match before.state {
                 State::Working | State::Blocked => true,
-                State::Unknown => !tuios && before.label.is_some() && before.label == after.label,
+                State::Unknown => {
+                    let same = before.label.is_some() && before.label == after.label;
+                    same && !tuios && !new_process
+                }
                 State::Idle => false,
             };
             if after.state != State::Idle {
@@ -201,7 +176,7 @@ impl Model {
         }
         self.count_state_change(pane, before.state);
         // The events of a release still name the agent that is gone.
-        let agent = after.label.clone().or_else(|| before.label.clone().filter(|_| released));
+        let agent = if released { before.label.clone() } else { after.label.clone() };
         if before.label != after.label || released {
             self.emit_detected(pane, released, agent.clone());
         }
@@ -218,7 +193,8 @@ impl Model {
             "pane_closed",
             serde_json::json!({ "pane_id": pane_id, "workspace_id": workspace_id }),
         ));
-        self.remove(pane);
+        let workspace = self.remove(pane);
+        self.emit_workspace_closed(workspace);
         Ok(())
     }
 
@@ -230,11 +206,7 @@ impl Model {
                 .or(pane.terminal.detected())
         });
         if let Some(agent) = agent {
-            self.change(pane, |terminal| {
-                let shown = terminal.label().is_some();
-                terminal.agent_exited(agent);
-                shown
-            });
+            self.agent_gone(pane, agent);
         }
         let workspace_id = self.place_of(pane).map(|place| self.workspace_id(place.workspace));
         self.events.push(Event::new(
@@ -244,25 +216,24 @@ impl Model {
         self.remove(pane);
     }
 
-    /// Takes a pane away for good and tells of a workspace that went with it.
-    pub(super) fn remove(&mut self, pane: u64) {
-        let place = self.place_of(pane);
-        let workspace = place.and_then(|place| self.workspace_view(place.workspace));
-        let closed = self.detach(pane);
-        self.look_again();
-        self.forget(pane);
-        if let (Some(id), Some(workspace)) = (&closed.1, workspace) {
-            self.events.push(Event::new(
-                "workspace_closed",
-                serde_json::json!({ "workspace_id": id, "workspace": workspace }),
-            ));
-        } else if let (Some(id), Some(workspace)) = (&closed.0, place) {
-            let workspace_id = self.workspace_id(workspace.workspace);
-            self.events.push(Event::new(
-                "tab_closed",
-                serde_json::json!({ "tab_id": id, "workspace_id": workspace_id }),
-            ));
+    /// A pane goes; the panes beside it get its room. The workspace as it was
+    /// before, if it went with it.
+    fn remove(&mut self, pane: u64) -> Option<WorkspaceView> {
+        let place = self.place_of(pane)?;
+        let workspace = self.workspace_view(place.workspace);
+        let closed = self.take_away(pane);
+        if closed.tab.is_none() {
+            self.emit_layout(place);
         }
+        workspace.filter(|_| closed.workspace.is_some())
+    }
+
+    /// Takes a pane away for good without a word.
+    pub(super) fn take_away(&mut self, pane: u64) -> Closed {
+        let closed = self.detach(pane);
+        self.panes.remove(&pane);
+        self.aliases.retain(|_, alias| *alias != pane);
+        closed
     }
 
     /// Another process serves the same panes from here on.
@@ -304,7 +275,7 @@ impl Model {
         self.events.push(Event::new("pane_agent_detected", data));
     }
 
-    fn emit_status(&mut self, pane: u64, agent: Option<String>) {
+    pub(super) fn emit_status(&mut self, pane: u64, agent: Option<String>) {
         if let Some(mut info) = self.pane_info(pane, self.now) {
             info.agent = agent;
             let data = serde_json::Value::Object(status_fields(&info));

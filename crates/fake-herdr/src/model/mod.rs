@@ -9,6 +9,7 @@ mod decode;
 mod detection;
 mod dispatch;
 mod events;
+mod expiry;
 mod failure;
 mod idle;
 mod ids;
@@ -76,6 +77,8 @@ pub struct Model {
     panes: BTreeMap<u64, Pane>,
     /// The key of the workspace that the user looks at.
     focus: Option<u64>,
+    /// The place of the workspace and the pane that the last focus events named.
+    told_focus: Option<(usize, u64)>,
     /// Public ids that moved panes had before.
     aliases: BTreeMap<String, u64>,
     events: EventRing,
@@ -134,6 +137,7 @@ impl Model {
     pub fn with_profile(profile: Profile) -> Self {
         let mut model = Self::empty(profile);
         model.create_workspace(None, Some("demo".to_owned()), true);
+        model.tell_focus();
         model
     }
 
@@ -144,6 +148,7 @@ impl Model {
             workspaces: Vec::new(),
             panes: BTreeMap::new(),
             focus: None,
+            told_focus: None,
             aliases: BTreeMap::new(),
             events: EventRing::default(),
             state_changes: 0,

@@ -125,7 +125,8 @@ impl Model {
     pub fn next_expiry(&self) -> Option<Duration> {
         let panes = self.panes.values().filter_map(|pane| pane.terminal.metadata.next_expiry());
         let workspaces = self.workspaces.iter().filter_map(|entry| entry.tokens.next_expiry());
-        panes.chain(workspaces).chain(self.next_idle_clear()).min()
+        let exited = self.panes.values().filter_map(|pane| pane.terminal.clears_at);
+        panes.chain(workspaces).chain(exited).chain(self.next_idle_clear()).min()
     }
 
     pub(super) fn effective(&self, pane: u64, now: Duration) -> Option<Effective> {

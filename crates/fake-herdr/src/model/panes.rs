@@ -64,7 +64,6 @@ impl Model {
         let label = params.label.as_deref().map(str::trim).filter(|label| !label.is_empty());
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.label = label.map(str::to_owned);
-            entry.revision += 1;
         }
         self.info(pane).map(|pane| Outcome::PaneInfo { pane })
     }
@@ -191,6 +190,7 @@ impl Model {
         }
         self.add_beside(beside, pane, direction, ratio, focus);
         self.emit_pane(pane, "pane_created");
+        self.emit_layout_of(pane);
         pane
     }
 

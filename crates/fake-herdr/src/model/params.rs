@@ -117,20 +117,9 @@ pub(crate) struct PaneMove {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Destination {
-    Tab {
-        tab_id: String,
-        target_pane_id: Option<String>,
-        split: Option<Direction>,
-        ratio: Option<f64>,
-    },
-    NewTab {
-        workspace_id: Option<String>,
-        label: Option<String>,
-    },
-    NewWorkspace {
-        label: Option<String>,
-        tab_label: Option<String>,
-    },
+    Tab { tab_id: String, target_pane_id: Option<String>, split: Direction, ratio: Option<f64> },
+    NewTab { workspace_id: Option<String>, label: Option<String> },
+    NewWorkspace { label: Option<String>, tab_label: Option<String> },
 }
 
 /// What part of a screen is read.

@@ -94,7 +94,11 @@ impl Model {
     }
 
     fn activate(&self, subscription: Subscription, start: u64) -> Result<Active, Failure> {
+        // What only reads the ring is not asked of the part that stops first.
         let info = |pane_id: &str| {
+            if self.stopping {
+                return Err(Failure::stopping());
+            }
             let pane = self.find_pane(pane_id)?;
             self.pane_info(pane, self.now).ok_or_else(|| Failure::pane_not_found(pane_id))
         };

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::events::{Event, EventRing};
+use super::params::ReadSource;
 use super::state::Status;
 use super::view::PaneInfo;
 
@@ -50,14 +51,23 @@ pub(crate) enum Subscription {
     Output { pane_id: String, text: String },
 }
 
+/// The kinds that look at one pane. What the others say beside their type is
+/// not looked at.
 #[derive(Deserialize)]
-struct RawSubscription {
-    #[serde(rename = "type")]
-    kind: String,
-    pane_id: Option<String>,
-    agent_status: Option<Status>,
-    #[serde(rename = "match")]
-    output: Option<OutputMatch>,
+#[serde(tag = "type")]
+enum OfPane {
+    #[serde(rename = "pane.agent_status_changed")]
+    Status { pane_id: String, agent_status: Option<Status> },
+    #[serde(rename = "pane.scroll_changed")]
+    Scroll { pane_id: String },
+    #[serde(rename = "pane.output_matched")]
+    Output {
+        pane_id: String,
+        #[serde(rename = "source")]
+        _source: ReadSource,
+        #[serde(rename = "match")]
+        output: OutputMatch,
+    },
 }
 
 #[derive(Deserialize)]
@@ -69,32 +79,22 @@ enum OutputMatch {
 
 impl<'de> Deserialize<'de> for Subscription {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::try_from(RawSubscription::deserialize(deserializer)?).map_err(D::Error::custom)
-    }
-}
-
-impl TryFrom<RawSubscription> for Subscription {
-    type Error = String;
-
-    fn try_from(raw: RawSubscription) -> Result<Self, String> {
-        if let Some((_, kind)) = LIFECYCLE.iter().find(|(name, _)| *name == raw.kind) {
+        let entry = Map::<String, Value>::deserialize(deserializer)?;
+        let kind = entry.get("type").and_then(Value::as_str).unwrap_or_default();
+        if let Some((_, kind)) = LIFECYCLE.iter().find(|(name, _)| *name == kind) {
             return Ok(Self::Lifecycle(kind));
         }
-        let pane = raw.pane_id.ok_or("missing field `pane_id`");
-        match raw.kind.as_str() {
-            "pane.agent_status_changed" => {
-                Ok(Self::Status { pane_id: pane?, filter: raw.agent_status })
+        match OfPane::deserialize(Value::Object(entry)).map_err(D::Error::custom)? {
+            OfPane::Status { pane_id, agent_status: filter } => {
+                Ok(Self::Status { pane_id, filter })
             }
-            "pane.scroll_changed" => Ok(Self::Scroll { pane_id: pane? }),
-            "pane.output_matched" => match raw.output.ok_or("missing field `match`")? {
-                OutputMatch::Substring { value } => {
-                    Ok(Self::Output { pane_id: pane?, text: value })
-                }
-                OutputMatch::Regex {} => {
-                    Err("this server matches output only by `substring`".to_owned())
-                }
-            },
-            other => Err(format!("unknown variant `{other}`, expected an event kind")),
+            OfPane::Scroll { pane_id } => Ok(Self::Scroll { pane_id }),
+            OfPane::Output { pane_id, output: OutputMatch::Substring { value: text }, .. } => {
+                Ok(Self::Output { pane_id, text })
+            }
+            OfPane::Output { output: OutputMatch::Regex {}, .. } => {
+                Err(D::Error::custom("this server matches output only by `substring`"))
+            }
         }
     }
 }

@@ -82,6 +82,9 @@ pub(crate) struct Terminal {
     /// The state read from the screen, and whether a prompt is to be seen there.
     pub(super) screen: State,
     pub(super) prompt_seen_at: Option<u64>,
+    pub(super) shown_no_state: bool,
+    /// When the idle that an ended process leaves behind goes.
+    pub(super) clears_at: Option<std::time::Duration>,
     pub(super) metadata: Metadata,
     pub(super) state_change_seq: Option<u64>,
     order: u64,

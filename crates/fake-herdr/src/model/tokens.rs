@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The server notices that a time is up on one of its next turns and not in the
-/// instant: a title with a ttl of 1 ms was there when it was read at once.
+/// The real server removes what is over at its next request, and answered a
+/// read in the same millisecond as the report of a title with a ttl of 1 ms. A
+/// recording is played here through sockets and threads, which takes longer.
 const EXPIRY_LAG: Duration = Duration::from_millis(50);
 
 /// When something is over that was given this time to live at `now`.

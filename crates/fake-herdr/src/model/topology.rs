@@ -29,6 +29,7 @@ pub(super) struct Workspace {
 
 #[derive(Debug, Clone)]
 pub(super) struct Tab {
+    /// Its public number for life.
     pub(super) number: u64,
     pub(super) label: Option<String>,
     pub(super) layout: Layout,
@@ -64,6 +65,13 @@ pub(super) struct Place {
     pub(super) tab: usize,
 }
 
+/// What went with the last pane in it, by its id.
+#[derive(Debug, Default)]
+pub(super) struct Closed {
+    pub(super) tab: Option<String>,
+    pub(super) workspace: Option<String>,
+}
+
 impl Model {
     pub(super) fn create_workspace(
         &mut self,
@@ -71,13 +79,20 @@ impl Model {
         label: Option<String>,
         focus: bool,
     ) -> u64 {
-        let pane = self.new_pane(cwd.unwrap_or_else(|| "/".to_owned()));
-        self.add_workspace(pane, label, None, focus || self.workspaces.is_empty());
+        let cwd = cwd.or_else(|| self.focused_cwd()).unwrap_or_else(|| "/".to_owned());
+        let pane = self.new_pane(cwd);
+        self.add_workspace(pane, label, None, focus);
         self.emit_pane(pane, "pane_created");
+        self.emit_layout_of(pane);
         pane
     }
 
-    /// A new workspace around a pane that is nowhere yet.
+    pub(super) fn focused_cwd(&self) -> Option<String> {
+        self.panes.get(&self.focused_pane()?).map(|pane| pane.cwd.clone())
+    }
+
+    /// A new workspace around a pane that is nowhere yet. The first one has the
+    /// focus in any case.
     pub(super) fn add_workspace(
         &mut self,
         pane: u64,
@@ -92,7 +107,7 @@ impl Model {
         let fallback = fallback.filter(|name| !name.is_empty()).unwrap_or("shell").to_owned();
         self.workspaces.push(Workspace {
             key,
-            label: label.filter(|label| !label.trim().is_empty()).unwrap_or(fallback),
+            label: label.unwrap_or(fallback),
             tabs: vec![tab],
             active: 0,
             next_pane_number: 2,
@@ -106,7 +121,7 @@ impl Model {
         let workspace = self.workspaces.len() - 1;
         self.emit_workspace(workspace, "workspace_created");
         self.emit_tab(Place { workspace, tab: 0 }, "tab_created");
-        if focus {
+        if focus || workspace == 0 {
             self.focus_tab(Place { workspace, tab: 0 });
         }
     }
@@ -154,7 +169,6 @@ impl Model {
             tab.focused = pane;
             self.focus_tab(place);
         }
-        self.emit_layout(place);
     }
 
     /// Gives a pane the next number of a workspace. A number is never given
@@ -199,92 +213,86 @@ impl Model {
         id
     }
 
-    /// Takes a pane out of its tab, closing what becomes empty. Returns the
-    /// closed tab and workspace. What the user looks at then may not be what he
-    /// looks at in the end, so the caller says when to [`Self::look_again`].
-    pub(super) fn detach(&mut self, pane: u64) -> (Option<String>, Option<String>) {
+    /// Takes a pane out of its tab and says what became empty and closed.
+    pub(super) fn detach(&mut self, pane: u64) -> Closed {
         let Some(place) = self.place_of(pane) else {
-            return (None, None);
+            return Closed::default();
         };
         let tab_id = self.tab_id(place);
-        let entry = &mut self.workspaces[place.workspace];
-        let tab = &mut entry.tabs[place.tab];
-        if let Some(rest) = tab.layout.clone().without(pane) {
-            if tab.focused == pane {
-                tab.focused = rest.panes()[0].0;
-            }
-            tab.layout = rest;
-            self.emit_layout(place);
-            return (None, None);
+        if self.shrink(pane, place) {
+            return Closed::default();
         }
+        let entry = &mut self.workspaces[place.workspace];
         if entry.tabs.len() > 1 {
-            self.take_out_tab(place);
-            return (Some(tab_id), None);
+            entry.tabs.remove(place.tab);
+            if entry.active >= place.tab && entry.active > 0 {
+                entry.active -= 1;
+            }
+            return Closed { tab: Some(tab_id), workspace: None };
         }
         let workspace_id = self.workspace_id(place.workspace);
-        self.take_out_workspace(place.workspace);
-        (Some(tab_id), Some(workspace_id))
-    }
-
-    /// Takes a tab, which is not the last one, out of its workspace.
-    pub(super) fn take_out_tab(&mut self, place: Place) {
-        let entry = &mut self.workspaces[place.workspace];
-        entry.tabs.remove(place.tab);
-        if entry.active >= place.tab && entry.active > 0 {
-            entry.active -= 1;
-        }
-    }
-
-    /// Takes a workspace out of the list; if it had the focus, the one that
-    /// takes its place has it now.
-    pub(super) fn take_out_workspace(&mut self, place: usize) {
-        let removed = self.workspaces.remove(place);
+        let removed = self.workspaces.remove(place.workspace);
         if self.focus == Some(removed.key) {
-            let next = place.min(self.workspaces.len().saturating_sub(1));
+            let next = place.workspace.min(self.workspaces.len().saturating_sub(1));
             self.focus = self.workspaces.get(next).map(|workspace| workspace.key);
         }
+        Closed { tab: Some(tab_id), workspace: Some(workspace_id) }
     }
 
-    /// Forgets a pane that is nowhere any more, and its former ids.
-    pub(super) fn forget(&mut self, pane: u64) {
-        self.panes.remove(&pane);
-        self.aliases.retain(|_, alias| *alias != pane);
-    }
-
-    /// The user looks at a tab: its panes are seen.
-    pub(super) fn focus_tab(&mut self, place: Place) {
-        self.workspaces[place.workspace].active = place.tab;
-        self.focus = Some(self.workspaces[place.workspace].key);
-        self.look_again();
-        let workspace_id = self.workspace_id(place.workspace);
-        self.events.push(Event::new(
-            "workspace_focused",
-            serde_json::json!({ "workspace_id": workspace_id }),
-        ));
-        let data =
-            serde_json::json!({ "tab_id": self.tab_id(place), "workspace_id": workspace_id });
-        self.events.push(Event::new("tab_focused", data));
-        let focused = self.workspaces[place.workspace].tabs[place.tab].focused;
-        if let Some(pane_id) = self.pane_id(focused) {
-            let data = serde_json::json!({ "pane_id": pane_id, "workspace_id": workspace_id });
-            self.events.push(Event::new("pane_focused", data));
+    /// Takes a pane out of a tab that has others; `false` if it has not.
+    fn shrink(&mut self, pane: u64, place: Place) -> bool {
+        let tab = &mut self.workspaces[place.workspace].tabs[place.tab];
+        let Some(rest) = tab.layout.clone().without(pane) else {
+            return false;
+        };
+        if tab.focused == pane {
+            tab.focused = rest.panes()[0].0;
         }
+        tab.layout = rest;
+        true
     }
 
-    /// Marks what the user looks at now as seen.
-    pub(super) fn look_again(&mut self) {
-        // Only the next work of an agent ends its being done there.
+    /// A command puts the focus on a tab: its panes are seen. A focus that goes
+    /// there by itself, because something else was closed, sees nothing.
+    pub(super) fn focus_tab(&mut self, place: Place) {
+        let entry = &mut self.workspaces[place.workspace];
+        entry.active = place.tab;
+        self.focus = Some(entry.key);
+        // Only the next work of an agent ends its being done on TUIOS.
         if self.profile.tuios {
             return;
         }
-        let Some(workspace) = self.focused_workspace() else {
-            return;
-        };
-        let entry = &self.workspaces[workspace];
-        for (pane, _) in entry.tabs[entry.active].layout.panes() {
+        for (pane, _) in entry.tabs[place.tab].layout.panes() {
             if let Some(pane) = self.panes.get_mut(&pane) {
                 pane.seen = true;
             }
+        }
+    }
+
+    /// Tells where the focus is if it is elsewhere than when that was last told.
+    /// The server does so after each turn, whatever moved the focus.
+    pub(super) fn tell_focus(&mut self) {
+        let now = self.focused_workspace().zip(self.focused_pane());
+        if now == std::mem::replace(&mut self.told_focus, now) {
+            return;
+        }
+        let Some((workspace, pane)) = now else {
+            return;
+        };
+        let place = Place { workspace, tab: self.workspaces[workspace].active };
+        let workspace_id = self.workspace_id(workspace);
+        let tab_id = self.tab_id(place);
+        let pane_id = self.pane_id(pane);
+        let told = [
+            ("workspace_focused", serde_json::json!({ "workspace_id": workspace_id })),
+            ("tab_focused", serde_json::json!({ "tab_id": tab_id, "workspace_id": workspace_id })),
+            (
+                "pane_focused",
+                serde_json::json!({ "pane_id": pane_id, "workspace_id": workspace_id }),
+            ),
+        ];
+        for (kind, data) in told {
+            self.events.push(Event::new(kind, data));
         }
     }
 

@@ -172,7 +172,7 @@ pub(crate) struct WorkspaceView {
 pub(crate) struct TabView {
     pub(crate) tab_id: String,
     pub(crate) workspace_id: String,
-    pub(crate) number: usize,
+    pub(crate) number: u64,
     pub(crate) label: String,
     pub(crate) focused: bool,
     pub(crate) pane_count: usize,

@@ -59,9 +59,11 @@ impl Model {
                 .focused_workspace()
                 .ok_or_else(|| Failure::workspace_not_found("with the focus"))?,
         };
-        let pane = self.new_pane(params.cwd.unwrap_or_else(|| "/".to_owned()));
+        let cwd = params.cwd.or_else(|| self.focused_cwd()).unwrap_or_else(|| "/".to_owned());
+        let pane = self.new_pane(cwd);
         let place = self.add_tab(workspace, pane, params.label, params.focus, true);
         self.emit_pane(pane, "pane_created");
+        self.emit_layout(place);
         self.pane_info(pane, self.now)
             .map(|root_pane| Outcome::TabCreated { tab: self.tab_view(place), root_pane })
             .ok_or_else(|| Failure::new("internal_error", "the tab could not be made"))
@@ -97,38 +99,28 @@ impl Model {
 
     pub(super) fn tab_close(&mut self, params: &TabTarget) -> Result<Outcome, Failure> {
         let place = self.find_tab(&params.tab_id).ok_or_else(|| tab_not_found(&params.tab_id))?;
+        let workspace_id = self.workspace_id(place.workspace);
+        let tab_id = self.tab_id(place);
+        self.emit_tab_closed(&tab_id, &workspace_id);
         if self.workspaces[place.workspace].tabs.len() == 1 {
             self.close_workspace(place.workspace);
-            return Ok(Outcome::Ok);
+        } else {
+            let panes = self.workspaces[place.workspace].tabs[place.tab].layout.panes();
+            for (pane, _) in panes {
+                self.take_away(pane);
+            }
         }
-        let data = serde_json::json!({
-            "tab_id": self.tab_id(place),
-            "workspace_id": self.workspace_id(place.workspace),
-        });
-        let panes = self.workspaces[place.workspace].tabs[place.tab].layout.panes();
-        self.take_out_tab(place);
-        self.look_again();
-        for (pane, _) in panes {
-            self.forget(pane);
-        }
-        self.events.push(Event::new("tab_closed", data));
         Ok(Outcome::Ok)
     }
 
-    /// Closes a workspace. The one event tells of it as it was; its tabs and
-    /// panes get none of their own.
-    fn close_workspace(&mut self, place: usize) {
-        let data = serde_json::json!({
-            "workspace_id": self.workspace_id(place),
-            "workspace": self.workspace_view(place),
-        });
-        let panes: Vec<u64> = self.panes_of(place).collect();
-        self.take_out_workspace(place);
-        self.look_again();
-        for pane in panes {
-            self.forget(pane);
+    /// Closes a workspace with all that is in it. The only event has it as it was
+    /// before.
+    fn close_workspace(&mut self, workspace: usize) {
+        let view = self.workspace_view(workspace);
+        for pane in self.panes_of(workspace).collect::<Vec<_>>() {
+            self.take_away(pane);
         }
-        self.events.push(Event::new("workspace_closed", data));
+        self.emit_workspace_closed(view);
     }
 
     pub(super) fn workspace_view(&self, place: usize) -> Option<WorkspaceView> {
@@ -152,7 +144,7 @@ impl Model {
         TabView {
             tab_id: self.tab_id(place),
             workspace_id: self.workspace_id(place.workspace),
-            number: place.tab + 1,
+            number: tab.number,
             label: tab.label.clone().unwrap_or_else(|| (place.tab + 1).to_string()),
             focused: self.is_looked_at(place),
             pane_count: panes.len(),
@@ -192,6 +184,27 @@ impl Model {
     pub(super) fn emit_tab(&mut self, place: Place, kind: &'static str) {
         let view = self.tab_view(place);
         self.events.push(Event::new(kind, serde_json::json!({ "tab": view })));
+    }
+
+    pub(super) fn emit_workspace_closed(&mut self, before: Option<WorkspaceView>) {
+        if let Some(workspace) = before {
+            let data = serde_json::json!({
+                "workspace_id": workspace.workspace_id,
+                "workspace": workspace,
+            });
+            self.events.push(Event::new("workspace_closed", data));
+        }
+    }
+
+    pub(super) fn emit_tab_closed(&mut self, tab_id: &str, workspace_id: &str) {
+        let data = serde_json::json!({ "tab_id": tab_id, "workspace_id": workspace_id });
+        self.events.push(Event::new("tab_closed", data));
+    }
+
+    pub(super) fn emit_layout_of(&mut self, pane: u64) {
+        if let Some(place) = self.place_of(pane) {
+            self.emit_layout(place);
+        }
     }
 
     pub(super) fn emit_layout(&mut self, place: Place) {

@@ -4,6 +4,7 @@
 
 mod metadata;
 mod panes;
+mod places;
 mod processes;
 mod sessions;
 mod status;

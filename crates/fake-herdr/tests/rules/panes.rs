@@ -78,7 +78,7 @@ fn a_move_within_the_workspace_keeps_the_id() {
     assert!(moved.get("created_workspace").is_none());
     assert_eq!(herdr.call("pane.current", json!({}))["result"]["pane"]["pane_id"], "w1:p1");
     let stay = json!({
-        "pane_id": "w1:p1", "destination": { "type": "tab", "tab_id": "w1:t2", "target_pane_id": "x" },
+        "pane_id": "w1:p1", "destination": { "type": "tab", "split": "right", "tab_id": "w1:t2", "target_pane_id": "x" },
     });
     let stays = herdr.call("pane.move", stay)["result"]["move_result"].clone();
     assert_eq!((&stays["changed"], &stays["reason"]), (&json!(false), &json!("same_tab")));
@@ -113,20 +113,23 @@ fn moves_out_of_a_workspace_that_ends() {
     assert_eq!(id(&second), "w3:p2");
     herdr.call("workspace.create", json!({}));
     for (destination, code) in [
-        (json!({ "type": "tab", "tab_id": "w9:t1" }), "tab_not_found"),
+        (json!({ "type": "tab", "split": "right", "tab_id": "w9:t1" }), "tab_not_found"),
         (
-            json!({ "type": "tab", "tab_id": "w4:t1", "target_pane_id": "w3:p1" }),
+            json!({ "type": "tab", "split": "right", "tab_id": "w4:t1", "target_pane_id": "w3:p1" }),
             "target_pane_not_found",
         ),
         (
-            json!({ "type": "tab", "tab_id": "w4:t1", "target_pane_id": "x" }),
+            json!({ "type": "tab", "split": "right", "tab_id": "w4:t1", "target_pane_id": "x" }),
             "target_pane_not_found",
         ),
         (json!({ "type": "new_tab", "workspace_id": "w9" }), "workspace_not_found"),
     ] {
         assert_eq!(herdr.code("pane.move", to("w3:p2", destination)), code);
     }
-    let beside = herdr.call("pane.move", to("w3:p2", json!({ "type": "tab", "tab_id": "w4:t1" })));
+    let beside = herdr.call(
+        "pane.move",
+        to("w3:p2", json!({ "type": "tab", "split": "right", "tab_id": "w4:t1" })),
+    );
     assert_eq!(id(&beside), "w4:p2");
     assert_eq!(
         beside["result"]["move_result"]["focused_pane_id"], "w4:p1",

@@ -31,6 +31,9 @@ fn an_agent_that_just_exited_is_not_reported_back() {
     let guarded = json!({ "agent": "claude", "title": "T", "seq": 3, "tokens": { "k": "v" } });
     assert_eq!(herdr.metadata("custom:bot", guarded), "ok");
     assert!(herdr.model.agent_exits(herdr.now, "w1:p1"));
+    assert_eq!(herdr.row(), "- idle", "until the detector looks again");
+    herdr.pass(300);
+    herdr.report("custom:bot", "claude", "working", Some(8));
     assert_eq!(herdr.row(), "- unknown");
     assert_eq!(herdr.model.mark("w1:p1", "custom:bot"), None, "V6: the claim's mark goes with it");
     assert_eq!(herdr.model.metadata_mark("w1:p1", "custom:bot"), None, "D8");

@@ -50,8 +50,8 @@ fn state_changes_are_counted_for_the_whole_server() {
     assert_eq!(seq(&mut herdr), 3);
 }
 
-/// A pane is seen once its tab is looked at, however it comes there, and not by
-/// a focus that only passes.
+/// A pane is seen once a command puts the focus on its tab, and not by a focus
+/// that goes there because something else has gone.
 #[test]
 fn moves_and_looking() {
     let mut herdr = Herdr::new();
@@ -71,13 +71,17 @@ fn moves_and_looking() {
     let params = json!({ "pane_id": "w1:p1", "destination": destination, "focus": true });
     herdr.call("pane.move", params);
     assert_eq!(status(&herdr, "w2:p1"), "done");
-    let destination = json!({ "type": "tab", "tab_id": "w3:t1" });
+    let destination = json!({ "type": "tab", "split": "right", "tab_id": "w3:t1" });
     herdr.call("pane.move", json!({ "pane_id": "w2:p1", "destination": destination }));
-    assert_eq!(status(&herdr, "w2:p1"), "idle");
-    // What is uncovered by a close is looked at.
+    assert_eq!(status(&herdr, "w3:p2"), "done", "it came into view, and no command looked");
+    herdr.call("workspace.focus", json!({ "workspace_id": "w3" }));
+    assert_eq!(status(&herdr, "w3:p2"), "idle");
+    // What is uncovered by a close is not looked at either.
     herdr.call("tab.create", json!({ "focus": true }));
     finish(&mut herdr, "w3:p2");
     assert_eq!(status(&herdr, "w3:p2"), "done");
     assert!(herdr.model.close_pane(herdr.now, "w3:p3"));
-    assert_eq!(status(&herdr, "w3:p2"), "idle");
+    assert_eq!(status(&herdr, "w3:p2"), "done");
+    herdr.call("pane.focus", json!({ "pane_id": "w3:p1" }));
+    assert_eq!(status(&herdr, "w3:p2"), "idle", "a command looks at the whole tab");
 }
