@@ -9,6 +9,7 @@
 mod keep;
 mod launch;
 mod note;
+mod server;
 mod stand_by;
 mod watched;
 

@@ -14,6 +14,7 @@ use socket_transport::Endpoint;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
+use super::server::Server;
 use crate::direct::{Direct, Guard, Problem};
 use crate::settings::Settings;
 use crate::wait::wait_for;
@@ -75,6 +76,7 @@ impl StandBy {
         let config = settings.config.clone();
         let source = config.source.clone().unwrap_or_else(|| source_for(&agent));
         let direct = Direct::new(pane, source, agent, config.metadata_ttl, &config);
+        let server = Server::at(pane, config.allow_foreign_socket);
         // There is nothing to show while there is no state, and here there is
         // never one of ours.
         let mut state = State::default();
@@ -92,7 +94,7 @@ impl StandBy {
         thread::Builder::new()
             .name("stand-by".to_owned())
             .spawn(move || {
-                shows.run(&direct, pid);
+                shows.run(&direct, server, pid);
                 drop((held, say_ended));
             })
             .ok()?;
@@ -152,22 +154,23 @@ impl Bystander {
         }
     }
 
-    fn run(&self, direct: &Direct, pid: Option<u32>) {
+    fn run(&self, direct: &Direct, server: Server, pid: Option<u32>) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         match runtime {
-            Ok(runtime) => runtime.block_on(self.show(direct, pid)),
+            Ok(runtime) => runtime.block_on(self.show(direct, server, pid)),
             Err(error) => tracing::warn!(%error, "titles and tokens cannot be shown"),
         }
         self.lock().over = true;
         self.0.delivered.notify_waiters();
     }
 
-    async fn show(&self, direct: &Direct, pid: Option<u32>) {
+    async fn show(&self, direct: &Direct, mut server: Server, pid: Option<u32>) {
         let refresh = self.0.config.metadata_ttl.as_duration() / 3;
         let mut shown = Shown::default();
         let mut refreshed = Instant::now();
         let mut failed = false;
         let mut ours = false;
+        let mut lost = false;
         loop {
             let something = shown != Shown::default();
             let wait = match (failed, something) {
@@ -178,6 +181,12 @@ impl Bystander {
             tokio::select! {
                 () = self.0.changed.notified() => {}
                 () = until(wait) => {}
+                () = server.gone() => {
+                    // Another one has nothing of ours, and may have given the
+                    // pane's id to somebody else (failures B43 and B32).
+                    lost = true;
+                    ours = false;
+                }
             }
             let (wanted, told, closing) = self.wanted();
             if closing {
@@ -195,9 +204,13 @@ impl Bystander {
                     }
                 }
             }
-            let again = failed || (something && refreshed.elapsed() >= refresh);
+            let again = failed || lost || (something && refreshed.elapsed() >= refresh);
             failed = bring(direct, &mut shown, &wanted, again).await.is_err();
             if !failed {
+                lost = false;
+                if shown != Shown::default() {
+                    server.hold().await;
+                }
                 if again || !something {
                     refreshed = Instant::now();
                 }

@@ -7,7 +7,7 @@ use fake_herdr::FakeHerdr;
 use rustix::process::{Signal, getpgid, kill_process};
 
 use crate::pane::{Pane, Started, complaints, poll};
-use crate::support::requests;
+use crate::support::{PATIENCE, requests};
 
 #[test]
 fn the_command_is_the_process_and_has_no_child() {
@@ -300,6 +300,17 @@ fn an_agent_that_herdr_knows_keeps_the_state_that_herdr_sees() {
     let seen = pane.wait(|seen| seen.tokens.len() == 1 && seen.title.is_some());
     assert_eq!(seen.agent_status, "working", "Herdr's own");
     assert_eq!(seen.title.as_deref(), Some("Fix it"));
+
+    // Failure B43: it all comes back without a word from anybody.
+    let held = pane.herdr.wait_for_log(PATIENCE, |log| {
+        log.iter().any(|exchange| exchange.request.contains("events.subscribe"))
+    });
+    assert!(held, "it would not hear of the handoff");
+    pane.herdr.live_handoff();
+    let now = pane.herdr.now();
+    pane.herdr.with_model(|model| model.agent_appears(now, &id, "claude", "working"));
+    pane.wait(|seen| seen.title.as_deref() == Some("Fix it") && seen.tokens.contains_key("branch"));
+
     assert_eq!(started.finish().code(), Some(0));
     assert_eq!(started.complaints(), "");
     pane.wait(|seen| seen.title.is_none() && seen.tokens.is_empty());
