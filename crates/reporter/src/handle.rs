@@ -77,7 +77,8 @@ impl Handle {
         self.tell(AgentEvent::TitleChanged { title, agent_id: MAIN_AGENT.to_owned() })
     }
 
-    /// Sets which model answers and how many tokens fit; `None` is unknown.
+    /// Sets which model answers, and how many tokens its context holds; `None`
+    /// or 0 is unknown. A blank model takes it off.
     pub fn model(&self, model: impl Into<String>, context_window: Option<u64>) -> &Self {
         let model = Some(model.into());
         let agent_id = MAIN_AGENT.to_owned();
@@ -117,7 +118,8 @@ impl Handle {
         Turn::begin(self.clone())
     }
 
-    /// Opens a prompt of no turn: blocked until the guard goes.
+    /// Opens a prompt of no turn: blocked until the guard goes, also when turns
+    /// end.
     pub fn prompt(&self, prompt: Prompt) -> OpenPrompt {
         OpenPrompt::open(self.clone(), None, prompt)
     }
@@ -147,8 +149,9 @@ impl Handle {
         self.shared.lease_held().await
     }
 
-    /// Waits until everything before it is delivered, or will not be; an idle
-    /// does not settle first. Blocks the caller, `timeout` at most.
+    /// Waits until everything before it is delivered, or will not be (refused,
+    /// or the pane is not ours); an idle does not settle first. Blocks the
+    /// caller, `timeout` at most and a moment (20 ms) for the engine's word.
     pub fn flush(&self, timeout: Duration) -> Flushed {
         let Some(ticket) = Ticket::take(&self.shared, timeout) else { return Flushed::Inactive };
         Flushed::of(self.shared.wait_flush(ticket.number, timeout))
@@ -164,7 +167,7 @@ impl Handle {
         Flushed::of(self.shared.flushed(ticket.number).await)
     }
 
-    /// What becomes of reports from now on.
+    /// What becomes of reports from now on. Each call makes a feed of its own.
     pub fn receipts(&self) -> Feed<Receipt> {
         self.shared.receipts()
     }

@@ -85,7 +85,10 @@ impl LeaseFile {
         Self::unless_taken(self.open()?, File::try_lock_shared)
     }
 
-    /// The process that the lease's holder guards, if it is a living guard.
+    /// The process that the lease's holder guards, by its pid; `None` if the
+    /// holder is no living guard, or there is no lease yet. It believes what a
+    /// guard has noted in the file; whether the lease is held shows
+    /// [`try_share`](Self::try_share).
     pub fn guarded(&self) -> Option<u32> {
         let note = std::fs::read_to_string(&self.path).ok()?;
         let words: Vec<&str> = note.split_whitespace().collect();

@@ -26,8 +26,8 @@ pub const DROP_BUDGET: Duration = Duration::from_millis(500);
 pub struct Reporter {
     handle: Handle,
     shared: Arc<Shared>,
+    /// The engine's, until somebody has asked it to end; none if inert.
     thread: Option<JoinHandle<()>>,
-    wait_on_drop: bool,
 }
 
 impl Reporter {
@@ -37,7 +37,7 @@ impl Reporter {
     }
 
     pub(crate) fn new(shared: Arc<Shared>, thread: Option<JoinHandle<()>>) -> Self {
-        Self { handle: Handle::new(shared.clone()), shared, thread, wait_on_drop: true }
+        Self { handle: Handle::new(shared.clone()), shared, thread }
     }
 
     /// A handle that reports and ends nothing.
@@ -46,51 +46,52 @@ impl Reporter {
     }
 
     /// Clears what is ours, releases the pane, and says how it went. What is
-    /// not sent yet is dropped. Takes `budget` at most, whatever the server
-    /// does; half of it is for the clears.
+    /// not sent yet is dropped ([`Handle::flush`] before it sends it). Takes
+    /// `budget` at most, whatever the server does; half of it is for what is on
+    /// its way and the clears. Blocks; an inert reporter ends at once with
+    /// [`Ended::NothingToRelease`].
     pub fn close(mut self, budget: Duration) -> Ended {
-        self.wait_on_drop = false;
-        self.shared.begin_close(budget);
-        let ended = self.shared.wait_ended(budget);
-        self.join_if_done();
-        ended
+        self.end_within(budget)
     }
 
     /// As [`close`](Self::close), without blocking; works under any executor.
+    /// The engine keeps to the budget, which counts from the first poll.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future after its first poll changes nothing about the
-    /// release; only the answer is lost.
+    /// release; only the answer is lost. Dropping it before is dropping the
+    /// reporter, which blocks.
     pub async fn close_async(mut self, budget: Duration) -> Ended {
-        self.wait_on_drop = false;
+        self.thread = None;
         self.shared.begin_close(budget);
         self.shared.ended().await
     }
 
-    /// Releases the pane in the background, and does not wait for it.
+    /// Releases the pane in the background, within [`DROP_BUDGET`], and does not
+    /// wait for it. A process that ends meanwhile takes the release with it.
     pub fn detach(mut self) {
-        self.wait_on_drop = false;
+        self.thread = None;
         self.shared.begin_close(DROP_BUDGET);
     }
 
-    fn join_if_done(&mut self) {
-        if let Some(thread) = self.thread.take_if(|_| !self.shared.is_active()) {
-            // The engine has said its last word; only the return is left.
+    fn end_within(&mut self, budget: Duration) -> Ended {
+        let thread = self.thread.take();
+        self.shared.begin_close(budget);
+        let ended = self.shared.wait_ended(budget);
+        if let Some(thread) = thread.filter(|_| !self.shared.is_active()) {
+            // The engine has said its last word; only the return is left. One
+            // that hangs is left to itself.
             let _ = thread.join();
         }
+        ended
     }
 }
 
 impl Drop for Reporter {
     fn drop(&mut self) {
-        if self.thread.is_none() {
-            return;
-        }
-        self.shared.begin_close(DROP_BUDGET);
-        if self.wait_on_drop {
-            self.shared.wait_ended(DROP_BUDGET);
-            self.join_if_done();
+        if self.thread.is_some() {
+            self.end_within(DROP_BUDGET);
         }
     }
 }

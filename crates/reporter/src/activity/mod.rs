@@ -62,7 +62,7 @@ pub enum Refused {
     TooManyOpen,
     /// Token keys that the server would refuse, and the report with them.
     TokenKeys(Vec<String>),
-    /// Tokens beyond the 32 that a pane takes.
+    /// Tokens beyond the 32 that a pane takes. Hidden ones do not count.
     TooManyTokens(Vec<String>),
     /// Parts of a session that the server would drop without a word, or refuse
     /// the report for.

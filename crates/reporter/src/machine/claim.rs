@@ -8,7 +8,9 @@ use super::PaneMachine;
 use super::plan::Known;
 use crate::config::{Config, UnverifiedPane, Verify};
 
-/// What a machine is for; constant for its life.
+/// What a machine is for. Constant for its life, but for the source, if a
+/// [fresh one](Config::fresh_source) is taken, and the pane's id, if the pane is
+/// found again under another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Claim {
@@ -64,8 +66,12 @@ pub struct Legacy {
 }
 
 impl PaneMachine {
-    /// Takes a predecessor's claim over: the row stays as it is until
-    /// something is wanted, and what of it is not wanted then goes.
+    /// Takes a predecessor's claim over, with the pane's present id and above
+    /// its numbers: the row stays as it is until [`Input::Wanted`], and what of
+    /// it is not wanted then goes. One that is given back without a report of
+    /// our own is given back as the predecessor made it.
+    ///
+    /// [`Input::Wanted`]: super::Input::Wanted
     pub fn inherit(&mut self, legacy: Legacy) {
         self.seq.jump_over(legacy.last_seq);
         let Some(claim) = legacy.claim else { return };

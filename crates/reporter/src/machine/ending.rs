@@ -23,6 +23,8 @@ pub(super) struct Ending {
     deadline: Duration,
     /// It has sent a request of its own; what is in flight before is older.
     began: bool,
+    /// A claim that may come late is made again until then, once.
+    claim_until: Option<Duration>,
     /// A clear failed, so no other is tried.
     clear_failed: bool,
     /// Something of ours was on the pane, as far as we know.
@@ -43,6 +45,7 @@ impl PaneMachine {
             clear_until: now.saturating_add(budget / 2),
             deadline: now.saturating_add(budget.max(RELEASE_MIN)),
             began: false,
+            claim_until: None,
             clear_failed: false,
             had_claim: !self.owes_nothing(),
             was_up: self.backoff.until().is_none(),
@@ -58,7 +61,11 @@ impl PaneMachine {
         let Some(ending) = &self.ending else { return };
         let (clear_until, deadline) = (ending.clear_until, ending.deadline);
         if let Some(flight) = &self.flight {
-            let until = if flight.carries == Carries::Release { deadline } else { clear_until };
+            let until = match &flight.carries {
+                Carries::Release => deadline,
+                Carries::State(..) => ending.claim_until.unwrap_or(clear_until),
+                _ => clear_until,
+            };
             if now.elapsed < until {
                 step.wake = Some(until);
                 return;
@@ -112,18 +119,31 @@ impl PaneMachine {
             return;
         }
         let actions = plan(None, self.claimed, &self.confirmed);
-        let next = actions.into_iter().find(|action| clearing || *action == Action::Release);
+        let left = deadline.saturating_sub(elapsed);
+        let claimed_again = self.ending.as_ref().is_some_and(|ending| ending.claim_until.is_some());
+        let next = actions.into_iter().find(|action| match action {
+            Action::Release => true,
+            Action::State(..) => !claimed_again && left > RELEASE_MIN * 2,
+            _ => clearing,
+        });
         let Some(action) = next else {
             self.end(self.how_released());
             self.finish(step);
             return;
         };
+        let until = match action {
+            Action::Release => deadline,
+            Action::State(..) => elapsed + left / 2,
+            _ => clear_until,
+        };
         if let Some(ending) = &mut self.ending {
             ending.began = true;
             // Also if what was in flight when it began was the claim.
             ending.had_claim = true;
+            if matches!(action, Action::State(..)) {
+                ending.claim_until = Some(until);
+            }
         }
-        let until = if action == Action::Release { deadline } else { clear_until };
         let time = until.saturating_sub(elapsed).max(RELEASE_MIN);
         step.request = Some(self.send(action, now, time));
         step.wake = Some(until.max(elapsed + RELEASE_MIN));

@@ -57,6 +57,7 @@ impl PaneMachine {
                 self.claimed = true;
                 self.holder = None;
                 self.confirmed.state = Some(record);
+                self.confirmed.late = None;
                 if session.is_some() {
                     self.confirmed.session = session;
                     // A custom source's session is taken and never shown
@@ -87,6 +88,7 @@ impl PaneMachine {
         self.claimed = false;
         self.holder = None;
         self.confirmed.state = None;
+        self.confirmed.late = None;
         self.confirmed.session = None;
         self.refresh_at = None;
         self.pace.last_state = None;
@@ -117,6 +119,9 @@ impl PaneMachine {
         );
         if sent && !matches!(kind, FailureKind::Rejected(_)) {
             self.may_be_applied(&flight.carries);
+        }
+        if kind == FailureKind::Timeout {
+            self.may_come_late(&flight.carries);
         }
         if self.ending.is_some() {
             self.failed_at_the_end(now, &flight.carries, &kind);
@@ -279,6 +284,15 @@ impl PaneMachine {
     pub(super) fn abandon(&mut self) {
         if let Some(flight) = self.flight.take() {
             self.may_be_applied(&flight.carries);
+            self.may_come_late(&flight.carries);
+        }
+    }
+
+    /// Nobody waits for its answer, and the server may take it after what
+    /// follows: each connection is read by itself.
+    fn may_come_late(&mut self, carries: &Carries) {
+        if let Carries::State(record, _) = carries {
+            self.confirmed.late = Some(record.clone());
         }
     }
 }

@@ -12,6 +12,9 @@ use crate::activity::{Presentation, Session, Snapshot};
 pub(super) struct Confirmed {
     /// The state that it has; `None` if it has none, or nobody knows.
     pub(super) state: Option<StateRecord>,
+    /// A report of the state that was given up unanswered and that it may take
+    /// later still.
+    pub(super) late: Option<StateRecord>,
     /// The session that it was told in this claim.
     pub(super) session: Option<Session>,
     /// Title, name and labels.
@@ -83,6 +86,11 @@ pub(super) fn plan(wanted: Option<&Snapshot>, claimed: bool, confirmed: &Confirm
     } else {
         actions.extend(presentation_action(PresentationRecord::default(), confirmed));
         actions.extend(token_actions(&BTreeMap::new(), confirmed));
+        // A release that comes before the claim is without effect and raises no
+        // mark, and the claim would stay. One that is answered first makes what
+        // comes late stale.
+        let late = confirmed.late.clone().map(|record| Action::State(record, None));
+        actions.extend(late.filter(|_| claimed));
         actions.extend(claimed.then_some(Action::Release));
     }
     actions

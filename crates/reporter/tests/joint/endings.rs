@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use reporter::Ended;
-use reporter::machine::Input;
+use reporter::machine::{Input, PaneCall};
+use reporter::{AgentEvent, Ended};
 use serde_json::json;
 
 use crate::world::events::{asked, settled, started, title};
@@ -30,6 +30,57 @@ fn a_claim_in_flight_is_released_and_said_so() {
     assert!(world.in_flight.is_some());
     assert_eq!(world.close(), Ended::Released);
     assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
+}
+
+/// The server reads each connection by itself, so a release may be taken before
+/// a claim that was given up, and is without effect then.
+#[test]
+fn a_claim_that_comes_after_the_release_is_stale() {
+    let close = Input::Close { budget: Duration::from_millis(500) };
+    let mut timed_out = World::new();
+    timed_out.tell(started());
+    timed_out.resolve(Fate::Frozen);
+    timed_out.step(close.clone());
+
+    let mut given_up = World::new();
+    given_up.tell(started());
+    given_up.step(close);
+    given_up.pass(Duration::from_millis(250));
+
+    let mut given_back = World::new();
+    given_back.tell(started());
+    given_back.resolve(Fate::Frozen);
+    given_back.tell(AgentEvent::Release);
+
+    for (world, ends) in [(&mut timed_out, true), (&mut given_up, true), (&mut given_back, false)] {
+        world.meet_for(SECOND * 3, |_| Fate::Overtakes);
+        assert_eq!(world.ended, ends.then_some(Ended::Released));
+        assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
+        assert_eq!(world.pane().agent, None);
+        world.thaw();
+        assert_eq!(world.pane().agent, None, "{:?}", world.sent);
+    }
+}
+
+/// It is tried once: a server that answers nothing gets its release in time.
+#[test]
+fn a_claim_that_cannot_be_made_again_does_not_hold_the_release_up() {
+    for fate in [Fate::Frozen, Fate::Broken, Fate::Refused("invalid_request")] {
+        let mut world = World::new();
+        world.tell(started());
+        world.step(Input::Close { budget: Duration::from_millis(500) });
+        world.pass(Duration::from_millis(250));
+        let again = world.sent_to("pane.report_agent").count();
+        assert_eq!(again, 2);
+        world.meet_for(SECOND, |call| match call {
+            PaneCall::Release(_) => Fate::Served,
+            _ => fate,
+        });
+        assert_eq!(world.ended, Some(Ended::Released), "{fate:?}");
+        assert_eq!(world.sent_to("pane.report_agent").count(), again, "{fate:?}");
+        world.thaw();
+        assert_eq!(world.pane().agent, None, "{fate:?}");
+    }
 }
 
 #[test]
