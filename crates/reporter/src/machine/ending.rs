@@ -23,7 +23,7 @@ pub(super) struct Ending {
     deadline: Duration,
     /// It has sent a request of its own; what is in flight before is older.
     began: bool,
-    /// A claim that may come late is made again until then, once.
+    /// Until then a claim that may come late is made again.
     claim_until: Option<Duration>,
     /// A clear failed, so no other is tried.
     clear_failed: bool,
@@ -120,10 +120,12 @@ impl PaneMachine {
         }
         let actions = plan(None, self.claimed, &self.confirmed);
         let left = deadline.saturating_sub(elapsed);
-        let claimed_again = self.ending.as_ref().is_some_and(|ending| ending.claim_until.is_some());
+        let claim_until = self.ending.as_ref().and_then(|ending| ending.claim_until);
+        let claim_until = claim_until.unwrap_or(elapsed + left / 2);
+        let claiming = elapsed + RELEASE_MIN < claim_until;
         let next = actions.into_iter().find(|action| match action {
             Action::Release => true,
-            Action::State(..) => !claimed_again && left > RELEASE_MIN * 2,
+            Action::State(..) => claiming,
             _ => clearing,
         });
         let Some(action) = next else {
@@ -133,7 +135,7 @@ impl PaneMachine {
         };
         let until = match action {
             Action::Release => deadline,
-            Action::State(..) => elapsed + left / 2,
+            Action::State(..) => claim_until,
             _ => clear_until,
         };
         if let Some(ending) = &mut self.ending {
@@ -175,6 +177,8 @@ impl PaneMachine {
             // It says nothing about the clears and the release to come.
         } else if *carries == Carries::Release {
             ending.release_failed(now, kind);
+        } else if matches!(carries, Carries::State(..)) {
+            ending.claim_failed(now, kind);
         } else if *carries == Carries::Look && refused {
             self.watcher.cannot_look();
         } else {
@@ -191,6 +195,9 @@ impl PaneMachine {
     fn how_released(&self) -> Ended {
         if !self.ending.as_ref().is_some_and(|ending| ending.had_claim) {
             Ended::NothingToRelease
+        } else if self.confirmed.late.is_some() {
+            // The release was taken, and the claim may come after it.
+            Ended::NotReleased
         } else if self.confirmed.has_metadata() {
             Ended::ReleasedUncleared
         } else {
@@ -204,16 +211,27 @@ impl Ending {
     /// put it off. One that went while it was asked may or may not have taken
     /// it; a release twice is one release.
     fn release_failed(&mut self, now: Duration, kind: &FailureKind) {
-        let worth_it = match kind {
-            FailureKind::Unreachable | FailureKind::Broken => self.was_up,
-            FailureKind::Rejected(code) => is_passing(code),
-            _ => false,
-        };
         let again = now + RELEASE_RETRY;
-        if worth_it && again < self.deadline {
+        if self.is_worth_another(kind) && again < self.deadline {
             self.retry_at = Some(again);
         } else {
             self.done.get_or_insert(Ended::NotReleased);
+        }
+    }
+
+    fn claim_failed(&mut self, now: Duration, kind: &FailureKind) {
+        if self.is_worth_another(kind) {
+            self.retry_at = Some(now + RELEASE_RETRY);
+        } else {
+            self.claim_until = Some(now);
+        }
+    }
+
+    fn is_worth_another(&self, kind: &FailureKind) -> bool {
+        match kind {
+            FailureKind::Unreachable | FailureKind::Broken => self.was_up,
+            FailureKind::Rejected(code) => is_passing(code),
+            _ => false,
         }
     }
 }

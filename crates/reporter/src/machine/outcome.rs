@@ -88,7 +88,6 @@ impl PaneMachine {
         self.claimed = false;
         self.holder = None;
         self.confirmed.state = None;
-        self.confirmed.late = None;
         self.confirmed.session = None;
         self.refresh_at = None;
         self.pace.last_state = None;
@@ -117,11 +116,11 @@ impl PaneMachine {
             kind,
             FailureKind::Unreachable | FailureKind::Unusable | FailureKind::NotPaneApi
         );
-        if sent && !matches!(kind, FailureKind::Rejected(_)) {
-            self.may_be_applied(&flight.carries);
-        }
         if kind == FailureKind::Timeout {
             self.may_come_late(&flight.carries);
+        }
+        if sent && !matches!(kind, FailureKind::Rejected(_)) {
+            self.may_be_applied(&flight.carries);
         }
         if self.ending.is_some() {
             self.failed_at_the_end(now, &flight.carries, &kind);
@@ -283,13 +282,13 @@ impl PaneMachine {
     /// Gives up on the request in flight, which may yet be applied.
     pub(super) fn abandon(&mut self) {
         if let Some(flight) = self.flight.take() {
-            self.may_be_applied(&flight.carries);
             self.may_come_late(&flight.carries);
+            self.may_be_applied(&flight.carries);
         }
     }
 
     /// Nobody waits for its answer, and the server may take it after what
-    /// follows: each connection is read by itself.
+    /// follows: it reads each connection by itself.
     fn may_come_late(&mut self, carries: &Carries) {
         if let Carries::State(record, _) = carries {
             self.confirmed.late = Some(record.clone());

@@ -86,9 +86,9 @@ pub(super) fn plan(wanted: Option<&Snapshot>, claimed: bool, confirmed: &Confirm
     } else {
         actions.extend(presentation_action(PresentationRecord::default(), confirmed));
         actions.extend(token_actions(&BTreeMap::new(), confirmed));
-        // A release that comes before the claim is without effect and raises no
-        // mark, and the claim would stay. One that is answered first makes what
-        // comes late stale.
+        // A release that finds nothing of ours is without effect and raises no
+        // mark, and what comes after it would stay. Once a claim is answered,
+        // the release is taken, and everything before it is stale.
         let late = confirmed.late.clone().map(|record| Action::State(record, None));
         actions.extend(late.filter(|_| claimed));
         actions.extend(claimed.then_some(Action::Release));

@@ -234,6 +234,11 @@ impl World {
         }
     }
 
+    /// What a server has received and not taken goes with its process.
+    pub(crate) fn lose_what_is_frozen(&mut self) {
+        self.frozen.clear();
+    }
+
     /// Time passes; timers that fall into it fire, and nothing is answered.
     pub(crate) fn pass(&mut self, time: Duration) {
         let until = self.elapsed + time;
