@@ -240,6 +240,8 @@ impl PaneMachine {
     /// Another server may be there: what the last one was told to be at fault
     /// for is worth telling again.
     fn server_changed(&mut self) {
+        // What the old server had received went with it.
+        self.confirmed.late = None;
         self.start_over();
         self.rearm(&[
             DiagnosticKind::NotPaneApi,
