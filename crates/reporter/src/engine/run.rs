@@ -165,7 +165,7 @@ impl<'a> Engine<'a> {
 
     async fn woken(&mut self) -> Woken {
         let wake = self.next_wake();
-        let lease = until(self.tenure.next_try());
+        let lease = at_once_or(self.tenure.next_try());
         let answered = async {
             match &mut self.in_flight {
                 Some(exchange) => exchange.await,
@@ -376,6 +376,14 @@ async fn until(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
         None => pending().await,
+    }
+}
+
+/// As `until`, and without the timer's millisecond where the time has come: it
+/// would be lost at every start.
+async fn at_once_or(at: Option<Instant>) {
+    if at.is_none_or(|at| at > Instant::now()) {
+        until(at).await;
     }
 }
 
