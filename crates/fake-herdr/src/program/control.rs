@@ -3,50 +3,13 @@
 use std::io::{self, BufRead, Read as _, Write};
 use std::sync::Weak;
 
-use fake_herdr::{FakeHerdr, Fault, Observation};
-use serde::Deserialize;
+use fake_herdr::{FakeHerdr, Observation};
 use serde_json::{Value, json};
+
+use super::line::{self, Control};
 
 /// Longest control line, without its newline.
 const LINE_MAX: u64 = 64 * 1024;
-
-/// What can be asked for; the field `do` names it.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
-enum Control {
-    /// Something goes wrong, always or for the next `times` requests.
-    Fault { fault: String, times: Option<u32> },
-    /// Nothing goes wrong any more.
-    ClearFaults,
-    /// Another pane beside this one; the answer names it.
-    Split { pane: String },
-    /// The user closes a pane.
-    Close { pane: String },
-    /// The program of a pane ends.
-    Exit { pane: String },
-    /// A pane goes to a new workspace; the answer names it by its new id.
-    Move { pane: String },
-    /// A text on a pane's screen.
-    Screen { pane: String, text: String },
-    /// The detector sees a known agent's process, with the state on its screen.
-    AgentAppears { pane: String, agent: String, state: String },
-    /// That process ends.
-    AgentExits { pane: String },
-    /// The pane's shell waits at its prompt, or no longer.
-    ShellIdle { pane: String, idle: bool },
-    /// A new process takes the panes over.
-    LiveHandoff,
-    /// The server starts again.
-    Restart,
-    /// What a reader of a pane sees, and who holds it.
-    Observe { pane: String },
-    /// The requests so far and their answers; from the nth on.
-    Log { from: Option<usize> },
-    /// The variables that Herdr sets in a pane.
-    Env { pane: String },
-    /// The end.
-    Stop,
-}
 
 /// Obeys control lines until the input ends, which ends nothing else.
 pub(super) fn obey(
@@ -54,7 +17,7 @@ pub(super) fn obey(
     output: &mut dyn Write,
     herdr: &Weak<FakeHerdr>,
 ) -> io::Result<()> {
-    loop {
+    for number in 1_u64.. {
         let mut line = Vec::new();
         let read = (&mut input).take(LINE_MAX + 1).read_until(b'\n', &mut line)?;
         if read == 0 {
@@ -63,7 +26,7 @@ pub(super) fn obey(
         let whole = line.pop_if(|byte| *byte == b'\n').is_some();
         if !whole && line.len() as u64 > LINE_MAX {
             skip_line(input)?;
-            answer(output, &refused("the line has over 64 KiB"))?;
+            answer(output, &at_line(number, refused("it has over 64 KiB")))?;
             continue;
         }
         if line.trim_ascii().is_empty() {
@@ -72,12 +35,30 @@ pub(super) fn obey(
         let Some(herdr) = herdr.upgrade() else {
             return Ok(());
         };
-        let reply = match serde_json::from_slice(&line) {
-            Ok(control) => perform(control, &herdr),
-            Err(error) => refused(&error.to_string()),
+        let control = match line::read(&line) {
+            Ok(control) => control,
+            Err(error) => {
+                answer(output, &at_line(number, refused(&error)))?;
+                continue;
+            }
         };
-        answer(output, &reply)?;
+        let stops = control == Control::Stop;
+        answer(output, &at_line(number, perform(control, &herdr)))?;
+        if stops {
+            herdr.stopper().stop();
+            return Ok(());
+        }
     }
+    Ok(())
+}
+
+/// Says in a refusal which line of the input it is about, for those who write
+/// many before they read.
+fn at_line(number: u64, mut reply: Value) -> Value {
+    if reply["ok"] == false {
+        reply["line"] = number.into();
+    }
+    reply
 }
 
 fn skip_line(input: &mut dyn BufRead) -> io::Result<()> {
@@ -102,16 +83,13 @@ fn answer(output: &mut dyn Write, reply: &Value) -> io::Result<()> {
 fn perform(control: Control, herdr: &FakeHerdr) -> Value {
     let now = herdr.now();
     match control {
-        Control::Fault { fault, times } => match fault.parse::<Fault>() {
-            Ok(fault) => {
-                match times {
-                    Some(times) => herdr.fault_times(fault, times),
-                    None => herdr.fault(fault),
-                }
-                done()
+        Control::Fault { fault, times } => {
+            match times {
+                Some(times) => herdr.fault_times(fault, times),
+                None => herdr.fault(fault),
             }
-            Err(error) => refused(&error.to_string()),
-        },
+            done()
+        }
         Control::ClearFaults => {
             herdr.clear_faults();
             done()
@@ -128,20 +106,14 @@ fn perform(control: Control, herdr: &FakeHerdr) -> Value {
             found(&pane, herdr.with_model(|model| model.set_screen(&pane, &text)))
         }
         Control::AgentAppears { pane, agent, state } => {
-            let seen = herdr.with_model(|model| model.agent_appears(now, &pane, &agent, &state));
-            if seen {
-                done()
-            } else {
-                refused(&format!(
-                    "no pane {pane}, no agent {agent} that Herdr knows, or no state {state}"
-                ))
-            }
+            found(&pane, herdr.with_model(|m| m.agent_appears(now, &pane, &agent, &state)))
         }
         Control::AgentExits { pane } => {
-            if herdr.with_model(|model| model.agent_exits(now, &pane)) {
-                done()
-            } else {
-                refused(&format!("no agent was seen in {pane}"))
+            match herdr.with_model(|model| {
+                (model.observe(now, &pane).is_some(), model.agent_exits(now, &pane))
+            }) {
+                (true, false) => refused(&format!("no agent was seen in {pane}")),
+                (there, _) => found(&pane, there),
             }
         }
         Control::ShellIdle { pane, idle } => {
@@ -155,48 +127,46 @@ fn perform(control: Control, herdr: &FakeHerdr) -> Value {
             herdr.restart();
             done()
         }
-        other => look(other, herdr),
+        Control::Observe { pane } => observe(&pane, herdr),
+        Control::Log { from } => log(from, herdr),
+        Control::Env { pane } => env(&pane, herdr),
+        // Obeyed after the answer: the program may end before one is out.
+        Control::Stop => done(),
     }
 }
 
-fn look(control: Control, herdr: &FakeHerdr) -> Value {
-    match control {
-        Control::Observe { pane } => match herdr.observe(&pane) {
-            Some(seen) => {
-                let holder = herdr.with_model(|model| model.authority(&pane));
-                let mut shown = shown(&seen);
-                if let Some((source, agent)) = holder {
-                    shown["authority"] = json!({ "source": source, "agent": agent });
-                }
-                json!({ "ok": true, "pane": shown })
-            }
-            None => found(&pane, false),
-        },
-        Control::Log { from } => {
-            let log = herdr.log();
-            let entries = log.iter().skip(from.unwrap_or(0)).map(|entry| {
-                json!({
-                    "connection": entry.connection,
-                    "at_ms": u64::try_from(entry.at.as_millis()).unwrap_or(u64::MAX),
-                    "request": entry.request,
-                    "reply": entry.reply,
-                })
-            });
-            json!({ "ok": true, "log": entries.collect::<Vec<_>>() })
-        }
-        Control::Env { pane } => match herdr.env_of(&pane) {
-            Some(env) => {
-                let env: serde_json::Map<String, Value> =
-                    env.into_iter().map(|(name, value)| (name, value.into())).collect();
-                json!({ "ok": true, "env": env })
-            }
-            None => found(&pane, false),
-        },
-        _ => {
-            herdr.stopper().stop();
-            done()
-        }
+fn observe(pane: &str, herdr: &FakeHerdr) -> Value {
+    let Some(seen) = herdr.observe(pane) else {
+        return found(pane, false);
+    };
+    let mut shown = shown(&seen);
+    if let Some((source, agent)) = herdr.with_model(|model| model.authority(pane)) {
+        shown["authority"] = json!({ "source": source, "agent": agent });
     }
+    json!({ "ok": true, "pane": shown })
+}
+
+fn log(from: u64, herdr: &FakeHerdr) -> Value {
+    let log = herdr.log();
+    let entries = log.iter().filter(|entry| entry.number >= from).map(|entry| {
+        json!({
+            "number": entry.number,
+            "connection": entry.connection,
+            "at_ms": u64::try_from(entry.at.as_millis()).unwrap_or(u64::MAX),
+            "request": entry.request,
+            "reply": entry.reply,
+        })
+    });
+    json!({ "ok": true, "log": entries.collect::<Vec<_>>() })
+}
+
+fn env(pane: &str, herdr: &FakeHerdr) -> Value {
+    let Some(env) = herdr.env_of(pane) else {
+        return found(pane, false);
+    };
+    let env: serde_json::Map<String, Value> =
+        env.into_iter().map(|(name, value)| (name, value.into())).collect();
+    json!({ "ok": true, "env": env })
 }
 
 /// As `pane.get` shows it; what is not set is left out.
@@ -234,7 +204,7 @@ fn refused(why: &str) -> Value {
 }
 
 fn found(pane: &str, found: bool) -> Value {
-    if found { done() } else { refused(&format!("there is no pane {pane}")) }
+    if found { done() } else { refused(&format!("there is no pane {pane:.40}")) }
 }
 
 fn named(pane: &str, id: Option<String>) -> Value {
@@ -287,6 +257,15 @@ mod tests {
         assert!(herdr.observe("w2:p1").is_none());
     }
 
+    /// The end comes after the answer, and whatever was written behind it is
+    /// not looked at.
+    #[test]
+    fn a_stop_is_answered() {
+        let herdr = Arc::new(FakeHerdr::start().unwrap());
+        assert_eq!(say(&herdr, "{\"do\":\"stop\"}\nnope\n"), [done()]);
+        herdr.wait();
+    }
+
     #[test]
     fn bad_lines_are_refused_and_the_next_one_counts() {
         let herdr = Arc::new(FakeHerdr::start().unwrap());
@@ -306,5 +285,8 @@ mod tests {
         assert!(errors[1].contains("dance") && errors[2].contains("64 KiB"), "{errors:?}");
         assert!(errors[3].contains("w9:p9") && errors[4].contains("half-line"), "{errors:?}");
         assert!(errors[5].contains("form") && errors[6] == "-", "{errors:?}");
+        let lines: Vec<_> = replies.iter().map(|reply| reply["line"].as_u64()).collect();
+        assert_eq!(lines[..6], [1, 2, 3, 4, 5, 6].map(Some));
+        assert_eq!(lines[6], None);
     }
 }

@@ -1,6 +1,7 @@
 //! The commands of the program.
 
 mod control;
+mod line;
 mod paths;
 mod serve;
 

@@ -48,13 +48,14 @@ fn shell() -> std::ffi::OsString {
 }
 
 fn run(builder: Builder, socket: &Path) -> anyhow::Result<()> {
+    // Before there is anything that a signal could leave behind.
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).context("cannot hear signals")?;
     let herdr = builder
         .poll(true)
         .socket_path(socket)
         .start()
         .with_context(|| format!("cannot serve on {}", socket.display()))?;
     let herdr = Arc::new(herdr);
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).context("cannot hear signals")?;
     let hush = signals.handle();
     let stopper = herdr.stopper();
     let listener = thread::spawn(move || {

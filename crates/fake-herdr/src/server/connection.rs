@@ -3,7 +3,6 @@
 
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use herdr_proto::limits;
@@ -11,7 +10,6 @@ use serde::Deserialize;
 
 use super::fault::Fault;
 use super::line::{self, Received};
-use super::log::Exchange;
 use super::mangle;
 use super::shared::Shared;
 use crate::model::{Answer, Stream};
@@ -41,13 +39,17 @@ impl Connection<'_> {
         let Some(request) = self.receive() else {
             return Ok(());
         };
+        // A stopped process goes wrong in no other way either.
+        if !self.shared.wait_for_thaw(self.hangup) {
+            return Ok(());
+        }
         let text = String::from_utf8_lossy(&request).into_owned();
         let fault = self.shared.with(|state, _| state.faults.strike(&method(&text)));
         match fault {
             None => self.answer(&request, None),
             Some(Fault::NeverAnswers) => {
                 self.note(&text, None);
-                line::wait(self.hangup, Some(self.client), A_DAY);
+                line::wait_for_end(self.hangup, self.client, A_DAY);
                 Ok(())
             }
             Some(Fault::ClosesEarly) => {
@@ -56,15 +58,6 @@ impl Connection<'_> {
             }
             Some(Fault::JsonRpc) => self.say(&text, &mangle::json_rpc(&text)),
             Some(Fault::Refuses { code, .. }) => self.say(&text, &mangle::refusal(&text, &code)),
-            Some(Fault::SlowApp(time)) => {
-                let busy = self.shared.app.lock().unwrap_or_else(PoisonError::into_inner);
-                if line::wait(self.hangup, None, time) {
-                    return Ok(());
-                }
-                // A stream is no work of the application's.
-                drop(busy);
-                self.answer(&request, None)
-            }
             fault => self.answer(&request, fault.as_ref()),
         }
     }
@@ -84,25 +77,32 @@ impl Connection<'_> {
 
     /// Lets the model answer, and sends that under a fault or without.
     fn answer(&self, request: &[u8], fault: Option<&Fault>) -> io::Result<()> {
-        if !self.shared.wait_for_thaw() {
+        let turn = self.shared.app.wait();
+        let slowness = match fault {
+            Some(Fault::SlowApp(time)) => *time,
+            _ => Duration::ZERO,
+        };
+        // A process that is gone by now applies nothing.
+        if line::wait(self.hangup, None, slowness) || !self.shared.wait_for_thaw(self.hangup) {
             return Ok(());
         }
         let answer = self.shared.with(|state, now| {
             #[cfg(feature = "pty")]
             super::pty::refresh(state);
             let answer = state.model.request(now, request);
-            state.log.push(Exchange {
-                connection: self.number,
-                at: now,
-                request: String::from_utf8_lossy(request).into_owned(),
-                reply: answer.line().map(str::to_owned),
-            });
+            let request = String::from_utf8_lossy(request).into_owned();
+            state.log.push(self.number, now, request, answer.line().map(str::to_owned));
             answer
         });
+        // Neither writing nor a stream is the application's work.
+        drop(turn);
         let Some(reply) = answer.line() else {
             return Ok(());
         };
         self.send(reply, fault)?;
+        if fault == Some(&Fault::HalfLine) {
+            return Ok(());
+        }
         if let Answer::Stream { mut stream, .. } = answer {
             self.hold(&mut stream)?;
         }
@@ -112,7 +112,7 @@ impl Connection<'_> {
     fn send(&self, reply: &str, fault: Option<&Fault>) -> io::Result<()> {
         match fault {
             Some(Fault::AnswersLate(time)) => {
-                if line::wait(self.hangup, None, *time) {
+                if line::wait_for_end(self.hangup, self.client, *time) {
                     return Err(io::ErrorKind::ConnectionAborted.into());
                 }
                 self.write(&mangle::line(reply))
@@ -132,7 +132,7 @@ impl Connection<'_> {
     /// Sends events until the client stirs or the server ends the stream.
     fn hold(&self, stream: &mut Stream) -> io::Result<()> {
         loop {
-            if !self.shared.wait_for_thaw() || line::stirred(self.client) {
+            if !self.shared.wait_for_thaw(self.hangup) || line::stirred(self.client) {
                 return Ok(());
             }
             let (lines, now) = {
@@ -160,16 +160,14 @@ impl Connection<'_> {
 
     fn note(&self, request: &str, reply: Option<&str>) {
         self.shared.with(|state, at| {
-            state.log.push(Exchange {
-                connection: self.number,
-                at,
-                request: request.to_owned(),
-                reply: reply.map(str::to_owned),
-            });
+            state.log.push(self.number, at, request.to_owned(), reply.map(str::to_owned));
         });
     }
 
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        if !self.shared.wait_for_thaw(self.hangup) {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
         line::send(self.client, self.hangup, bytes, limits::SERVER_LINE_DEADLINE)
     }
 }

@@ -70,8 +70,10 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether it is about connecting, not about answering one request.
-    pub(super) fn is_lasting(&self) -> bool {
+    /// Whether it is about connecting, not about answering one request:
+    /// [`Fault::Frozen`], [`Fault::FullBacklog`], [`Fault::Gone`] and
+    /// [`Fault::Refusing`].
+    pub fn is_lasting(&self) -> bool {
         matches!(self, Self::Frozen | Self::FullBacklog | Self::Gone | Self::Refusing)
     }
 
@@ -139,6 +141,9 @@ impl FromStr for Fault {
             "slow" => time().map(Self::SlowApp),
             "refuse" if !value.is_empty() => {
                 let (method, code) = value.split_once(':').unwrap_or((value, "internal_error"));
+                if method.is_empty() || code.is_empty() {
+                    return Err(unknown());
+                }
                 Ok(Self::Refuses { method: method.to_owned(), code: code.to_owned() })
             }
             _ => Err(unknown()),
@@ -219,7 +224,9 @@ mod tests {
         let refuses =
             Fault::Refuses { method: "ping".to_owned(), code: "internal_error".to_owned() };
         assert_eq!("refuse:ping".parse(), Ok(refuses));
-        for nonsense in ["", "late", "late:x", "late:-1", "refuse:", "freezer"] {
+        for nonsense in
+            ["", "late", "late:x", "late:-1", "refuse:", "refuse::x", "refuse:ping:", "freezer"]
+        {
             let message = nonsense.parse::<Fault>().unwrap_err().to_string();
             assert!(message.contains("half-line") && message.contains("late:MS"), "{message}");
         }

@@ -120,11 +120,32 @@ pub(super) fn wait(
     !ready[0].revents().is_empty()
 }
 
+/// Waits until the client has left, or the time is over; `true` when it has or
+/// when the server lets go of the connection. A client that has only said all
+/// it has to say is still there.
+pub(super) fn wait_for_end(
+    hangup: &UnixStream,
+    connection: &UnixStream,
+    longest: Duration,
+) -> bool {
+    // A hangup is told whether it is asked for or not.
+    let mut ready =
+        [PollFd::new(hangup, PollFlags::IN), PollFd::new(connection, PollFlags::empty())];
+    let _ = rustix::event::poll(&mut ready, Some(&timespec(longest)));
+    ready.iter().any(|ready| !ready.revents().is_empty())
+}
+
 fn timespec(time: Duration) -> Timespec {
     Timespec {
         tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: time.subsec_nanos().into(),
     }
+}
+
+/// Whether the client has left without a word.
+pub(super) fn has_left(connection: &UnixStream) -> bool {
+    let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+    matches!(rustix::net::recv(connection, &mut [0; 1], flags), Ok((_, 0)))
 }
 
 /// Whether the client has said something or left.

@@ -8,6 +8,7 @@ use std::{fs, io};
 use rustix::event::{PollFd, PollFlags};
 
 use super::connection;
+use super::line;
 use super::shared::{Shared, Socket, Wish};
 use super::socket::{Bound, Stuffing};
 
@@ -17,6 +18,8 @@ pub(super) struct Listener {
     bound: Option<Bound>,
     generation: u64,
     stuffing: Option<Stuffing>,
+    /// Connections that filled a backlog and are still to be accepted.
+    stuffed: usize,
     connections: Vec<JoinHandle<()>>,
 }
 
@@ -25,7 +28,7 @@ impl Listener {
         let generation = shared.wish().generation;
         let bound = Some(Bound::at(shared.path(), shared.socket_mode())?);
         let mut listener =
-            Self { shared, bound, generation, stuffing: None, connections: Vec::new() };
+            Self { shared, bound, generation, stuffing: None, stuffed: 0, connections: Vec::new() };
         let wish = listener.shared.wish();
         listener.follow(wish);
         Ok(listener)
@@ -61,12 +64,14 @@ impl Listener {
 
     /// Makes the socket as it is to be now.
     fn follow(&mut self, wish: Wish) {
+        let mut replaced = self.bound.is_none();
         match wish.socket {
             Socket::Listening => {
                 let another = wish.generation != self.generation;
                 match &mut self.bound {
                     Some(bound) if another => {
                         bound.renew(self.shared.path(), self.shared.socket_mode());
+                        replaced = true;
                     }
                     Some(_) => {}
                     None => {
@@ -85,23 +90,39 @@ impl Listener {
             }
         }
         self.generation = wish.generation;
-        let stuffed = self.stuffing.is_some();
-        if wish.full && !stuffed {
-            self.stuffing =
-                self.bound.as_ref().and_then(|bound| bound.stuff(self.shared.path()).ok());
-        } else if !wish.full && stuffed {
-            self.stuffing = None;
-            if let Some(bound) = &self.bound {
+        if replaced || self.bound.is_none() {
+            // What was stuffed is gone with the old socket.
+            (self.stuffing, self.stuffed) = (None, 0);
+        }
+        self.fill(wish.full);
+        self.shared.follow(wish);
+    }
+
+    /// Fills the backlog, or empties it.
+    fn fill(&mut self, full: bool) {
+        let Some(bound) = &self.bound else {
+            return;
+        };
+        match &self.stuffing {
+            None if full => self.stuffing = bound.stuff(self.shared.path()).ok(),
+            Some(stuffing) if !full => {
+                self.stuffed += stuffing.len();
+                self.stuffing = None;
                 bound.unstuff();
             }
+            _ => {}
         }
-        self.shared.follow(wish);
     }
 
     fn accept(&mut self) {
         let Some(connection) = self.bound.as_ref().and_then(Bound::accept) else {
             return;
         };
+        if self.stuffed > 0 && line::has_left(&connection) {
+            // It filled the backlog and is no client's.
+            self.stuffed -= 1;
+            return;
+        }
         self.connections.retain(|thread| !thread.is_finished());
         let (number, hangup) = self.shared.accept();
         let shared = Arc::clone(&self.shared);

@@ -3,27 +3,41 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Exchanges that are kept.
+/// Exchanges that are kept, and bytes of all their lines: a client may send a
+/// mebibyte each time.
 const KEPT: usize = 10_000;
+const KEPT_BYTES: usize = 64 * 1024 * 1024;
 
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exchange {
+    /// Its place among all exchanges since the start, from 0. It stays the same
+    /// when older ones are forgotten.
+    pub number: u64,
     /// The number of the connection, from 1, in the order of accepting.
     pub connection: u64,
     /// When the request was complete, since the start of the server.
     pub at: Duration,
     /// The line without its newline. Bytes that are not UTF-8 are replaced.
     pub request: String,
-    /// The first line that was sent back, without its newline; `None` if the
-    /// connection was closed without one.
+    /// What the server answered, without its newline and before a fault spoiled
+    /// it; `None` if the connection was closed without an answer. Events of a
+    /// stream are not kept.
     pub reply: Option<String>,
+}
+
+impl Exchange {
+    fn size(&self) -> usize {
+        self.request.len() + self.reply.as_ref().map_or(0, String::len)
+    }
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Log {
     exchanges: VecDeque<Exchange>,
+    bytes: usize,
+    count: u64,
     connections: u64,
 }
 
@@ -37,10 +51,20 @@ impl Log {
         self.connections
     }
 
-    pub(super) fn push(&mut self, exchange: Exchange) {
+    pub(super) fn push(
+        &mut self,
+        connection: u64,
+        at: Duration,
+        request: String,
+        reply: Option<String>,
+    ) {
+        let exchange = Exchange { number: self.count, connection, at, request, reply };
+        self.count += 1;
+        self.bytes += exchange.size();
         self.exchanges.push_back(exchange);
-        if self.exchanges.len() > KEPT {
-            self.exchanges.pop_front();
+        while self.exchanges.len() > KEPT || self.bytes > KEPT_BYTES {
+            let forgotten = self.exchanges.pop_front();
+            self.bytes -= forgotten.map_or(self.bytes, |exchange| exchange.size());
         }
     }
 
@@ -50,5 +74,28 @@ impl Log {
 
     pub(super) fn as_slice(&mut self) -> &[Exchange] {
         self.exchanges.make_contiguous()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(times: usize, length: usize) -> Log {
+        let mut log = Log::default();
+        for _ in 0..times {
+            log.push(1, Duration::ZERO, "x".repeat(length), None);
+        }
+        log
+    }
+
+    #[test]
+    fn the_oldest_are_forgotten_and_the_numbers_stay() {
+        let log = filled(KEPT + 5, 1).exchanges();
+        assert_eq!((log.len(), log[0].number), (KEPT, 5));
+        assert_eq!(log[KEPT - 1].number, 10_004);
+        let big = filled(70, 1 << 20);
+        assert_eq!((big.exchanges().len(), big.bytes), (64, KEPT_BYTES));
+        assert_eq!(big.exchanges()[0].number, 6);
     }
 }

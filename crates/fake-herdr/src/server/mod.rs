@@ -12,6 +12,7 @@ mod mangle;
 mod process;
 #[cfg(feature = "pty")]
 mod pty;
+mod queue;
 mod shared;
 mod socket;
 mod wait;
@@ -106,7 +107,7 @@ impl FakeHerdr {
     }
 
     /// The requests that came and what they were answered, oldest first. Only
-    /// the last 10 000 are kept.
+    /// the last 10 000 are kept, and no more than 64 MiB.
     pub fn log(&self) -> Vec<Exchange> {
         self.shared.with(|state, _| state.log.exchanges())
     }
@@ -160,7 +161,10 @@ impl FakeHerdr {
         self.shared.with_socket(|state, _| state.faults.set(fault, None));
     }
 
-    /// Makes something go wrong for the next so many requests that it concerns.
+    /// Makes something go wrong for the next so many requests that it concerns;
+    /// 0 takes back this fault alone. A fault that is about connecting
+    /// ([`Fault::is_lasting`]) strikes no request, so any other number leaves it
+    /// on until [`FakeHerdr::clear_faults`].
     pub fn fault_times(&self, fault: Fault, times: u32) {
         self.shared.with_socket(|state, _| state.faults.set(fault, Some(times)));
     }

@@ -1,14 +1,16 @@
 //! What all threads of a server share.
 
 use std::io;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::alarm::Alarm;
 use super::fault::{Fault, Faults};
-use super::line::Manner;
+use super::line::{self, Manner};
 use super::log::Log;
+use super::queue::Queue;
 use crate::model::{Model, Profile};
 
 /// Settings that do not change while a server runs.
@@ -45,8 +47,8 @@ impl State {
 #[derive(Debug)]
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// Held by the request that the slow app thread works on.
-    pub(super) app: Mutex<()>,
+    /// Requests wait here for each other.
+    pub(super) app: Queue,
     changed: Condvar,
     started: Instant,
     path: PathBuf,
@@ -77,7 +79,7 @@ impl Shared {
                 #[cfg(feature = "pty")]
                 terminals: None,
             }),
-            app: Mutex::new(()),
+            app: Queue::default(),
             changed: Condvar::new(),
             started: Instant::now(),
             path,
@@ -155,13 +157,17 @@ impl Shared {
         (number, hangup)
     }
 
-    /// Waits while the server is frozen; `false` if it ends meanwhile.
-    pub(super) fn wait_for_thaw(&self) -> bool {
+    /// Waits while the server is frozen; `false` if the process behind this
+    /// connection ends before it thaws.
+    pub(super) fn wait_for_thaw(&self, hangup: &UnixStream) -> bool {
         let mut state = self.lock();
-        while state.faults.has(&Fault::Frozen) && !state.stopped {
+        while state.faults.has(&Fault::Frozen) {
+            if state.stopped || line::wait(hangup, None, Duration::ZERO) {
+                return false;
+            }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        !state.stopped
+        true
     }
 
     /// Waits until the socket is gone for good.
@@ -239,6 +245,8 @@ pub(super) fn environment(
     let (workspace, tab, pane) = model.address_of(pane)?;
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("herdr"));
     let text = |path: &Path| path.to_string_lossy().into_owned();
+    // A program of the pane may be in another folder.
+    let socket = &std::path::absolute(socket).unwrap_or_else(|_| socket.to_owned());
     Some(vec![
         ("HERDR_ENV".to_owned(), "1".to_owned()),
         ("HERDR_SOCKET_PATH".to_owned(), text(socket)),

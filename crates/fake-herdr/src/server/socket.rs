@@ -22,20 +22,31 @@ pub(super) struct Bound {
 /// Connections that fill a backlog; they go with this.
 #[derive(Debug)]
 pub(super) struct Stuffing {
-    _connections: Vec<rustix::fd::OwnedFd>,
+    connections: Vec<rustix::fd::OwnedFd>,
+}
+
+impl Stuffing {
+    pub(super) fn len(&self) -> usize {
+        self.connections.len()
+    }
 }
 
 impl Bound {
     /// Binds at a path. The file of a dead server is replaced, anything else
     /// there is left alone.
     pub(super) fn at(path: &Path, mode: u32) -> io::Result<Self> {
+        if path.as_os_str().is_empty() {
+            // The system would take it for an address without a name.
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is empty"));
+        }
         let socket = match UnixListener::bind(path) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_dead_socket(path) => {
                 fs::remove_file(path)?;
-                UnixListener::bind(path)?
+                UnixListener::bind(path)
             }
-            bound => bound?,
-        };
+            bound => bound,
+        }
+        .map_err(|error| explain(error, path))?;
         fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
         socket.set_nonblocking(true)?;
         Ok(Self { socket, inode: fs::symlink_metadata(path)?.ino() })
@@ -90,7 +101,7 @@ impl Bound {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(Stuffing { _connections: connections })
+        Ok(Stuffing { connections })
     }
 
     /// Lets connections in again.
@@ -103,6 +114,26 @@ impl Bound {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// Why a path cannot be bound, of the same kind as what the system said.
+fn explain(error: io::Error, path: &Path) -> io::Error {
+    let found = || fs::symlink_metadata(path).map(|found| found.file_type());
+    let why = match error.kind() {
+        io::ErrorKind::AddrInUse if found().is_ok_and(|found| found.is_socket()) => {
+            "a server listens there already".to_owned()
+        }
+        io::ErrorKind::AddrInUse => "there is something that is no socket".to_owned(),
+        io::ErrorKind::NotFound => "the folder does not exist".to_owned(),
+        io::ErrorKind::InvalidInput => {
+            let length = path.as_os_str().len();
+            format!(
+                "the path of a socket has up to 107 bytes (103 on macOS), and this one {length}"
+            )
+        }
+        _ => return error,
+    };
+    io::Error::new(error.kind(), why)
 }
 
 fn is_dead_socket(path: &Path) -> bool {

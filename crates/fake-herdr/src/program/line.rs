@@ -1,0 +1,311 @@
+//! What a control line says, with errors that name the field, what it holds and
+//! what it should hold.
+
+use std::fmt;
+
+use fake_herdr::Fault;
+use serde::Deserialize as _;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// What can be asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Control {
+    /// Something goes wrong, always or for the next `times` requests.
+    Fault { fault: Fault, times: Option<u32> },
+    /// Nothing goes wrong any more.
+    ClearFaults,
+    /// Another pane beside this one; the answer names it.
+    Split { pane: String },
+    /// The user closes a pane.
+    Close { pane: String },
+    /// The program of a pane ends.
+    Exit { pane: String },
+    /// A pane goes to a new workspace; the answer names it by its new id.
+    Move { pane: String },
+    /// A text on a pane's screen.
+    Screen { pane: String, text: String },
+    /// The detector sees a known agent's process, with the state on its screen.
+    AgentAppears { pane: String, agent: String, state: String },
+    /// That process ends.
+    AgentExits { pane: String },
+    /// The pane's shell waits at its prompt, or no longer.
+    ShellIdle { pane: String, idle: bool },
+    /// A new process takes the panes over.
+    LiveHandoff,
+    /// The server starts again.
+    Restart,
+    /// What a reader of a pane sees, and who holds it.
+    Observe { pane: String },
+    /// The requests so far and their answers; from the nth on.
+    Log { from: u64 },
+    /// The variables that Herdr sets in a pane.
+    Env { pane: String },
+    /// The end.
+    Stop,
+}
+
+/// The words for `do`.
+const WORDS: [&str; 16] = [
+    "fault",
+    "clear_faults",
+    "split",
+    "close",
+    "exit",
+    "move",
+    "screen",
+    "agent_appears",
+    "agent_exits",
+    "shell_idle",
+    "live_handoff",
+    "restart",
+    "observe",
+    "log",
+    "env",
+    "stop",
+];
+
+/// The states that a screen can show.
+const STATES: [&str; 4] = ["idle", "working", "blocked", "unknown"];
+
+/// Reads one line; the error is for the one who wrote it.
+pub(super) fn read(line: &[u8]) -> Result<Control, String> {
+    let mut fields = Fields::of(line)?;
+    let word = fields.text("do", &format!("one of {}", WORDS.join(", ")))?;
+    let control = match word.as_str() {
+        "fault" => fault(&mut fields)?,
+        "clear_faults" => Control::ClearFaults,
+        "split" => Control::Split { pane: fields.pane()? },
+        "close" => Control::Close { pane: fields.pane()? },
+        "exit" => Control::Exit { pane: fields.pane()? },
+        "move" => Control::Move { pane: fields.pane()? },
+        "screen" => {
+            Control::Screen { pane: fields.pane()?, text: fields.text("text", "the text to show")? }
+        }
+        "agent_appears" => agent(&mut fields)?,
+        "agent_exits" => Control::AgentExits { pane: fields.pane()? },
+        "shell_idle" => Control::ShellIdle { pane: fields.pane()?, idle: fields.flag("idle")? },
+        "live_handoff" => Control::LiveHandoff,
+        "restart" => Control::Restart,
+        "observe" => Control::Observe { pane: fields.pane()? },
+        "log" => Control::Log { from: fields.number("from")?.unwrap_or(0) },
+        "env" => Control::Env { pane: fields.pane()? },
+        "stop" => Control::Stop,
+        _ => return Err(format!("there is no \"do\" {word:?}: expected {}", WORDS.join(", "))),
+    };
+    fields.finish(&word)?;
+    Ok(control)
+}
+
+fn fault(fields: &mut Fields) -> Result<Control, String> {
+    let name = fields.text("fault", "the name of a fault such as \"half-line\"")?;
+    let fault: Fault = name.parse().map_err(|unknown| format!("{unknown}"))?;
+    let times = match fields.number("times")? {
+        None => None,
+        Some(times) => {
+            let most = u32::MAX;
+            Some(
+                u32::try_from(times)
+                    .map_err(|_| format!("`times` is {times}: {most} is the most"))?,
+            )
+        }
+    };
+    // Nothing would count them.
+    if times.is_some_and(|times| times > 0) && fault.is_lasting() {
+        return Err(format!(
+            "`times` is for faults of requests; \"{fault}\" lasts until it is cleared"
+        ));
+    }
+    Ok(Control::Fault { fault, times })
+}
+
+fn agent(fields: &mut Fields) -> Result<Control, String> {
+    let pane = fields.pane()?;
+    let agent = fields.text("agent", "an agent that Herdr knows, such as \"claude\"")?;
+    let states = format!("one of {}", STATES.join(", "));
+    let state = fields.text("state", &states)?;
+    if herdr_proto::canonical_label(&agent).is_none() {
+        let known: Vec<_> = herdr_proto::known_labels().collect();
+        return Err(format!("Herdr knows no agent {agent:?}: it knows {}", known.join(", ")));
+    }
+    if !STATES.contains(&state.as_str()) {
+        return Err(format!("`state` is {state:?}: expected {states}"));
+    }
+    Ok(Control::AgentAppears { pane, agent, state })
+}
+
+/// The fields of a line that were not asked for yet.
+struct Fields(Map<String, Value>);
+
+impl Fields {
+    fn of(line: &[u8]) -> Result<Self, String> {
+        let mut reader = serde_json::Deserializer::from_slice(line);
+        let fields = reader.deserialize_any(Once).and_then(|fields| reader.end().map(|()| fields));
+        fields.map(Self).map_err(|error| {
+            // There is only one line here, and its number means nothing.
+            let why = error.to_string().replace(" at line 1 column ", ", at its byte ");
+            format!("it is no JSON object: {why}")
+        })
+    }
+
+    fn take(&mut self, name: &str, expected: &str) -> Result<Value, String> {
+        self.0.remove(name).ok_or_else(|| format!("`{name}` is missing: expected {expected}"))
+    }
+
+    fn text(&mut self, name: &str, expected: &str) -> Result<String, String> {
+        match self.take(name, expected)? {
+            Value::String(text) => Ok(text),
+            other => Err(format!("`{name}` is {}: expected {expected}", short(&other))),
+        }
+    }
+
+    fn pane(&mut self) -> Result<String, String> {
+        self.text("pane", "the id of a pane such as \"w1:p1\"")
+    }
+
+    fn flag(&mut self, name: &str) -> Result<bool, String> {
+        let expected = "true or false";
+        let value = self.take(name, expected)?;
+        let flag = value.as_bool();
+        flag.ok_or_else(|| format!("`{name}` is {}: expected {expected}", short(&value)))
+    }
+
+    /// A whole number that may be missing or null.
+    fn number(&mut self, name: &str) -> Result<Option<u64>, String> {
+        match self.0.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => match value.as_u64() {
+                Some(number) => Ok(Some(number)),
+                None => Err(format!("`{name}` is {}: expected a whole number", short(&value))),
+            },
+        }
+    }
+
+    fn finish(self, word: &str) -> Result<(), String> {
+        match self.0.keys().next() {
+            Some(name) => Err(format!("\"{word}\" takes no `{name}`")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A value as it stands in the line, unless it is long.
+fn short(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        Value::String(text) if text.len() > 40 => "a long text".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// An object in which no name stands twice.
+struct Once;
+
+impl<'de> Visitor<'de> for Once {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object such as {\"do\":\"observe\",\"pane\":\"w1:p1\"}")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some(name) = access.next_key::<String>()? {
+            let value = access.next_value_seed(Plain)?;
+            if fields.insert(name.clone(), value).is_some() {
+                return Err(serde::de::Error::custom(format!("`{name}` stands there twice")));
+            }
+        }
+        Ok(fields)
+    }
+}
+
+/// Any value, as it is.
+struct Plain;
+
+impl<'de> serde::de::DeserializeSeed<'de> for Plain {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        Value::deserialize(deserializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_is_read() {
+        for word in WORDS {
+            let mut line = serde_json::json!({ "do": word });
+            let needs: &[(&str, Value)] = match word {
+                "fault" => &[("fault", "late:5".into()), ("times", 2.into())],
+                "screen" => &[("pane", "w1:p1".into()), ("text", "x".into())],
+                "agent_appears" => &[
+                    ("pane", "w1:p1".into()),
+                    ("agent", "Claude-Code".into()),
+                    ("state", "idle".into()),
+                ],
+                "shell_idle" => &[("pane", "w1:p1".into()), ("idle", true.into())],
+                "log" => &[("from", 3.into())],
+                "clear_faults" | "live_handoff" | "restart" | "stop" => &[],
+                _ => &[("pane", "w1:p1".into())],
+            };
+            for (name, value) in needs {
+                if !["log", "fault"].contains(&word) {
+                    let missing = read(line.to_string().as_bytes()).unwrap_err();
+                    assert!(missing.contains(&format!("`{name}` is missing")), "{missing}");
+                }
+                line[*name] = value.clone();
+            }
+            read(line.to_string().as_bytes()).unwrap_or_else(|error| panic!("{line}: {error}"));
+            line["extra"] = Value::Null;
+            let extra = read(line.to_string().as_bytes()).unwrap_err();
+            assert!(extra.contains(word) && extra.contains("`extra`"), "{extra}");
+        }
+    }
+
+    #[test]
+    fn an_error_says_what_is_wrong_where_and_what_would_be_right() {
+        for (line, words) in [
+            (&b"nope"[..], &["no JSON object", "at its byte 2"][..]),
+            (b"[1]", &["no JSON object", "such as {\"do\""]),
+            (b"7", &["such as {\"do\""]),
+            (b"{}", &["`do` is missing", "clear_faults"]),
+            (br#"{"do":5}"#, &["`do` is 5", "clear_faults"]),
+            (br#"{"do":"dance"}"#, &["\"dance\"", "live_handoff"]),
+            (br#"{"do":"close","pane":7}"#, &["`pane` is 7", "w1:p1"]),
+            (br#"{"do":"close","pane":"a","pane":"b"}"#, &["`pane` stands there twice"]),
+            (br#"{"do":"restart"} {"do":"restart"}"#, &["trailing", "at its byte 18"]),
+            (b"{\"do\":\"env\",\"pane\":\"\xff\"}", &["unicode", "at its byte"]),
+            (br#"{"do":"fault","fault":"x"}"#, &["\"x\"", "half-line"]),
+            (br#"{"do":"fault","fault":"close","times":-1}"#, &["`times` is -1", "whole number"]),
+            (br#"{"do":"fault","fault":"close","times":"1"}"#, &["`times` is \"1\""]),
+            (br#"{"do":"fault","fault":"close","times":4294967296}"#, &["4294967295 is the most"]),
+            (br#"{"do":"fault","fault":"freeze","times":1}"#, &["\"freeze\"", "until"]),
+            (br#"{"do":"log","from":1.5}"#, &["`from` is 1.5", "whole number"]),
+            (br#"{"do":"log","form":1}"#, &["\"log\" takes no `form`"]),
+            (br#"{"do":"shell_idle","pane":"a","idle":"yes"}"#, &["`idle` is \"yes\"", "true"]),
+            (
+                br#"{"do":"agent_appears","pane":"a","agent":"bot","state":"idle"}"#,
+                &["\"bot\"", "claude"],
+            ),
+            (
+                br#"{"do":"agent_appears","pane":"a","agent":"pi","state":"done"}"#,
+                &["`state` is \"done\"", "blocked"],
+            ),
+        ] {
+            let error = read(line).unwrap_err();
+            for word in words {
+                assert!(error.contains(word), "{}: {error}", line.escape_ascii());
+            }
+        }
+        let long = format!(r#"{{"do":"close","pane":["{}"]}}"#, "x".repeat(60_000));
+        assert!(read(long.as_bytes()).unwrap_err().len() < 200);
+        // Taking one fault back is no count.
+        assert!(read(br#"{"do":"fault","fault":"freeze","times":0}"#).is_ok());
+        assert!(read(b"{\"do\":\"restart\"}\r").is_ok());
+    }
+}

@@ -1,0 +1,80 @@
+//! The one application thread behind all connections: requests are worked on one
+//! after the other, in the order in which they were complete.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Who waits for the application thread, the first one has it.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    waiting: Mutex<Waiting>,
+    moved: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    next: u64,
+    line: VecDeque<u64>,
+}
+
+/// The turn of one request; dropping it lets the next one have it.
+#[derive(Debug)]
+pub(super) struct Turn<'a> {
+    queue: &'a Queue,
+    number: u64,
+}
+
+impl Queue {
+    /// Stands in line, and returns when everybody before is done. A plain lock
+    /// would let them in in any order.
+    pub(super) fn wait(&self) -> Turn<'_> {
+        let mut waiting = self.lock();
+        let number = waiting.next;
+        waiting.next += 1;
+        waiting.line.push_back(number);
+        while waiting.line.front() != Some(&number) {
+            waiting = self.moved.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        Turn { queue: self, number }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.queue.lock().line.retain(|number| *number != self.number);
+        self.queue.moved.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn who_comes_first_is_served_first() {
+        let queue = Queue::default();
+        let served = Mutex::new(Vec::new());
+        thread::scope(|scope| {
+            let first = queue.wait();
+            for number in 1..=20 {
+                scope.spawn(|| {
+                    let turn = queue.wait();
+                    served.lock().unwrap().push(turn.number);
+                });
+                while queue.lock().line.len() <= number {
+                    thread::yield_now();
+                }
+            }
+            assert!(served.lock().unwrap().is_empty());
+            drop(first);
+        });
+        assert_eq!(*served.lock().unwrap(), (1..=20).collect::<Vec<_>>());
+        assert!(queue.lock().line.is_empty());
+    }
+}
