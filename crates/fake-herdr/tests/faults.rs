@@ -4,7 +4,7 @@
 
 mod wire;
 
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{BufRead as _, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -162,25 +162,108 @@ fn outages_end_streams_and_pass() {
     }
 }
 
+/// A connect that does not wait.
+#[cfg(target_os = "linux")]
+fn knock(herdr: &FakeHerdr) -> rustix::io::Result<()> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+    let address = SocketAddrUnix::new(herdr.socket_path()).unwrap();
+    let flags = SocketFlags::NONBLOCK;
+    let socket =
+        rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
+    rustix::net::connect(&socket, &address)
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_backlog_lets_nobody_in() {
-    use rustix::io::Errno;
-    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-
     let herdr = FakeHerdr::start().unwrap();
-    let address = SocketAddrUnix::new(herdr.socket_path()).unwrap();
-    let knock = || {
-        let flags = SocketFlags::NONBLOCK;
-        let socket =
-            rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
-        rustix::net::connect(&socket, &address)
-    };
     herdr.fault(Fault::FullBacklog);
-    assert_eq!(knock(), Err(Errno::AGAIN));
+    assert_eq!(knock(&herdr), Err(rustix::io::Errno::AGAIN));
     herdr.clear_faults();
-    assert_eq!(knock(), Ok(()));
+    assert_eq!(knock(&herdr), Ok(()));
     assert!(send(herdr.socket_path(), &ping()).contains("pong"));
+}
+
+/// Half of an answer and the end, also where a stream would have begun.
+#[test]
+fn half_of_an_acknowledgement_begins_no_stream() {
+    let herdr = with("half-line");
+    let subscribe = wire::line("events.subscribe", &serde_json::json!({ "subscriptions": [] }));
+    let half = send(herdr.socket_path(), &subscribe);
+    assert!(half.starts_with("{\"id\":\"t\"") && !half.contains('\n'), "{half}");
+}
+
+/// A stopped process refuses nothing and closes nothing; one that is killed
+/// while it is stopped applies nothing of what it received.
+#[test]
+fn a_frozen_server_goes_wrong_in_no_other_way() {
+    for fault in ["close", "json-rpc", "refuse:pane.report_agent", "slow:1", "late:1", "never"] {
+        let herdr = FakeHerdr::start().unwrap();
+        let mut connection = connect(herdr.socket_path());
+        // Accepted before the freeze, so that its thread is there.
+        while herdr.connections() == 0 {
+            thread::yield_now();
+        }
+        herdr.fault(Fault::Frozen);
+        herdr.fault(fault.parse().unwrap());
+        connection.write_all(&report("working")).unwrap();
+        connection.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        assert_eq!(connection.read(&mut [0; 1]).unwrap_err().kind(), ErrorKind::WouldBlock);
+        herdr.restart();
+        connection.set_read_timeout(Some(PATIENCE)).unwrap();
+        assert_eq!(rest(&connection), b"", "{fault}");
+        herdr.clear_faults();
+        assert!(!applied(&herdr), "{fault}");
+        assert!(herdr.log().is_empty(), "{fault}");
+    }
+}
+
+#[test]
+fn a_frozen_stream_goes_on_after_the_thaw() {
+    let herdr = FakeHerdr::start().unwrap();
+    let moved = serde_json::json!([{ "type": "pane.agent_detected" }]);
+    let mut held = subscribe(herdr.socket_path(), &moved);
+    herdr.fault(Fault::Frozen);
+    herdr.with_model(|model| model.agent_appears(herdr.now(), "w1:p1", "claude", "idle"));
+    held.get_ref().set_read_timeout(Some(Duration::from_millis(150))).unwrap();
+    let mut event = String::new();
+    assert!(held.read_line(&mut event).is_err() && event.is_empty(), "{event}");
+    herdr.clear_faults();
+    held.get_ref().set_read_timeout(Some(PATIENCE)).unwrap();
+    held.read_line(&mut event).unwrap();
+    assert!(event.contains("pane_agent_detected"), "{event}");
+}
+
+/// The application is one thread: who comes after a slow request waits too.
+#[test]
+fn a_slow_request_holds_up_the_others() {
+    let herdr = FakeHerdr::start().unwrap();
+    herdr.fault_times("slow:80".parse().unwrap(), 1);
+    let began = Instant::now();
+    let mut slow = connect(herdr.socket_path());
+    slow.write_all(&report("working")).unwrap();
+    // Whichever of the two comes first has the fault.
+    assert!(send(herdr.socket_path(), &ping()).contains("pong"));
+    assert!(began.elapsed() >= Duration::from_millis(80));
+    assert!(rest(&slow).ends_with(b"\n") && applied(&herdr));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_backlog_stays_full_over_a_handoff_and_a_restart() {
+    let herdr = FakeHerdr::start().unwrap();
+    herdr.fault(Fault::FullBacklog);
+    for next in [FakeHerdr::live_handoff, FakeHerdr::restart] {
+        next(&herdr);
+        assert_eq!(knock(&herdr), Err(rustix::io::Errno::AGAIN));
+    }
+    herdr.fault(Fault::Gone);
+    herdr.fault_times(Fault::Gone, 0);
+    assert_eq!(knock(&herdr), Err(rustix::io::Errno::AGAIN), "also after an outage");
+    herdr.clear_faults();
+    assert!(send(herdr.socket_path(), &ping()).contains("pong"));
+    assert_eq!(herdr.connections(), 1, "what filled the backlog is no client");
 }
 
 #[test]

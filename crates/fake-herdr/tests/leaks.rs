@@ -55,6 +55,20 @@ fn nothing_stays() {
     drop(clients);
     // The server notices the ends by itself.
     settle(serving, "a served server");
+    // Also those who wait for what never comes, or do not read what does.
+    for fault in ["never", "late:60000", "byte-by-byte", "oversize", "half-line", "reset"] {
+        herdr.fault(fault.parse().unwrap());
+        let clients: Vec<UnixStream> = (0..20)
+            .map(|_| {
+                let mut client = connect(path);
+                client.write_all(&ping()).unwrap();
+                client
+            })
+            .collect();
+        drop(clients);
+        settle(serving, fault);
+        herdr.clear_faults();
+    }
     drop(herdr);
     settle(before, "a stopped server");
 

@@ -73,8 +73,19 @@ fn control_lines_come_in_by_stdin() {
     assert_eq!(say(r#"{"do":"split","pane":"w1:p1"}"#)["pane"], "w1:p2");
     let log = say(r#"{"do":"log"}"#);
     assert_eq!(log["log"][0]["request"], r#"{"id":"1","method":"ping","params":{}}"#);
+    // Two lines in one write, and one without a newline before the end.
+    write!(
+        input,
+        "nope\n{{\"do\":\"env\",\"pane\":\"w1:p2\"}}\n{{\"do\":\"observe\",\"pane\":\"w1:p2\"}}"
+    )
+    .unwrap();
     // The end of the input ends nothing.
     drop(input);
+    let mut replies = output.map(|line| serde_json::from_str::<Value>(&line).unwrap());
+    let refused = replies.next().unwrap();
+    assert!(refused["ok"] == false && refused["line"] == 4, "{refused}");
+    assert_eq!(replies.next().unwrap()["env"]["HERDR_PANE_ID"], "w1:p2");
+    assert_eq!(replies.next().unwrap()["pane"]["agent_status"], "unknown");
     assert_eq!(ask(&socket, "server.stop")["result"]["type"], "ok");
     assert!(child.wait().unwrap().success());
 }
@@ -107,4 +118,94 @@ fn a_path_that_does_not_work_is_named() {
     assert_eq!(output.status.code(), Some(1));
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(message.contains("a-file") && message.contains("cannot serve"), "{message}");
+    assert!(message.contains("no socket"), "{message}");
+}
+
+/// A path that cannot be bound, and words of the reason.
+#[test]
+fn a_path_that_cannot_be_served_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = folder.path().join("taken.sock");
+    let _living = std::os::unix::net::UnixListener::bind(&taken).unwrap();
+    let long = folder.path().join("x".repeat(120));
+    let length = long.as_os_str().len().to_string();
+    for (path, why) in [
+        (taken.as_path(), "a server listens there already"),
+        (&folder.path().join("missing/s.sock"), "the folder does not exist"),
+        (folder.path(), "no socket"),
+        (&long, length.as_str()),
+    ] {
+        let mut command = program();
+        let output = command.args(["serve", "--socket"]).arg(path).stderr(Stdio::piped()).output();
+        let output = output.unwrap();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]));
+        assert!(message.contains(why) && message.contains(path.to_str().unwrap()), "{message}");
+    }
+    assert!(taken.exists());
+}
+
+/// Each of them, at once after the start, ends it in good order.
+#[test]
+fn a_signal_ends_it_and_leaves_nothing() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("s.sock");
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let mut child = program().args(["serve", "--socket"]).arg(&socket).spawn().unwrap();
+        assert!(first_line(&mut child).starts_with("ready "));
+        let held = UnixStream::connect(&socket).unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert!(child.wait().unwrap().success(), "{signal:?}");
+        assert!(!socket.exists(), "{signal:?}");
+        drop(held);
+    }
+    // After a kill the file stays, and the next server takes its place.
+    let mut child = program().args(["serve", "--socket"]).arg(&socket).spawn().unwrap();
+    assert!(first_line(&mut child).starts_with("ready "));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(socket.exists());
+    let mut child = program().args(["serve", "--socket"]).arg(&socket).spawn().unwrap();
+    assert!(first_line(&mut child).starts_with("ready "));
+    assert_eq!(ask(&socket, "server.stop")["result"]["type"], "ok");
+    assert!(child.wait().unwrap().success());
+}
+
+/// The answer comes before the end, every time.
+#[test]
+fn a_stop_by_control_line_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("s.sock");
+    for _ in 0..20 {
+        let mut command = program();
+        command.args(["serve", "--socket"]).arg(&socket).stdin(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        assert!(output.next().unwrap().starts_with("ready "));
+        writeln!(input, "{{\"do\":\"stop\"}}").unwrap();
+        assert_eq!(output.next().as_deref(), Some("{\"ok\":true}"));
+        assert!(child.wait().unwrap().success());
+        assert!(!socket.exists());
+    }
+}
+
+/// A pane's program may be in another folder than the server.
+#[test]
+fn a_relative_path_is_absolute_in_a_pane() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = program();
+    command.args(["serve", "--socket", "s.sock"]).current_dir(&folder).stdin(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(output.next().as_deref(), Some("ready s.sock"));
+    writeln!(input, "{{\"do\":\"env\",\"pane\":\"w1:p1\"}}").unwrap();
+    let env: Value = serde_json::from_str(&output.next().unwrap()).unwrap();
+    let path = folder.path().canonicalize().unwrap().join("s.sock");
+    assert_eq!(env["env"]["HERDR_SOCKET_PATH"], path.to_str().unwrap());
+    assert_eq!(ask(&path, "server.stop")["result"]["type"], "ok");
+    assert!(child.wait().unwrap().success());
 }

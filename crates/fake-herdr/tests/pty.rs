@@ -121,6 +121,169 @@ fn server_runs_the_users_shell() {
     assert!(child.wait().unwrap().success());
 }
 
+fn alive(pid: i32) -> bool {
+    // One that waits to be reaped has ended.
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        let state = stat.rsplit_once(')').unwrap().1.trim_start().to_owned();
+        !state.starts_with(['Z', 'X'])
+    })
+}
+
+fn type_text(herdr: &FakeHerdr, text: &str) {
+    call(herdr, "pane.send_text", &json!({ "pane_id": "w1:p1", "text": text }));
+}
+
+/// The number that a program in the pane wrote to a file.
+fn written(file: &std::path::Path) -> i32 {
+    let mut number = None;
+    wait_for(|| {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        number = text.ends_with('\n').then(|| text.trim().parse().unwrap());
+        number.is_some()
+    });
+    number.unwrap()
+}
+
+/// As a terminal that goes away: a hangup first, so that a program can end in
+/// good order (failure B16).
+#[test]
+fn a_program_hears_a_hangup_when_its_pane_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ready, said) = (folder.path().join("ready"), folder.path().join("said"));
+    let script = format!(
+        "trap 'echo 1 > {}; exit' HUP; echo $$ > {}; while :; do sleep 0.05; done",
+        said.display(),
+        ready.display()
+    );
+    let herdr = FakeHerdr::builder().program(["/bin/sh", "-c", &script]).start().unwrap();
+    written(&ready);
+    call(&herdr, "pane.close", &json!({ "pane_id": "w1:p1" }));
+    assert_eq!(written(&said), 1);
+    std::fs::remove_file(&said).unwrap();
+    std::fs::remove_file(&ready).unwrap();
+
+    let herdr = FakeHerdr::builder().program(["/bin/sh", "-c", &script]).start().unwrap();
+    written(&ready);
+    drop(herdr);
+    assert_eq!(written(&said), 1, "the end of the server is one as well");
+}
+
+/// Neither the leader of the session nor what runs in the foreground outlives
+/// the server, whatever it ignores.
+#[test]
+fn who_ignores_the_hangup_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let herdr = FakeHerdr::builder().program(["/bin/sh"]).start().unwrap();
+    let leader = call(&herdr, "pane.process_info", &json!({ "pane_id": "w1:p1" }));
+    let leader = leader["result"]["process_info"]["shell_pid"].as_i64().unwrap();
+    let command = format!("trap '' HUP; sh -c 'echo $$ > {}; exec sleep 600'\n", file.display());
+    type_text(&herdr, &command);
+    let program = written(&file);
+    let leader = i32::try_from(leader).unwrap();
+    assert!(alive(leader) && alive(program));
+    drop(herdr);
+    assert!(!alive(leader));
+    wait_for(|| !alive(program));
+}
+
+#[test]
+fn a_pane_goes_with_its_shell_though_a_job_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let herdr = FakeHerdr::builder().program(["/bin/sh"]).start().unwrap();
+    let text = format!("nohup sh -c 'echo $$ > {}; exec sleep 600' &\n", file.display());
+    type_text(&herdr, &text);
+    let job = written(&file);
+    type_text(&herdr, "exit\n");
+    herdr.wait_until_pane("w1:p1", PATIENCE, |_| true).unwrap();
+    wait_for(|| herdr.observe("w1:p1").is_none());
+    assert!(alive(job), "a job that took leave of the terminal stays");
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(job).unwrap(),
+        rustix::process::Signal::KILL,
+    )
+    .unwrap();
+}
+
+/// More than a terminal takes at once reaches a program that reads.
+#[test]
+fn a_long_text_arrives_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ready, count) = (folder.path().join("ready"), folder.path().join("count"));
+    let herdr = FakeHerdr::builder().program(["/bin/sh"]).start().unwrap();
+    let command = format!(
+        "stty raw -echo; echo 1 > {}; head -c 300000 | wc -c > {}; stty sane\n",
+        ready.display(),
+        count.display()
+    );
+    type_text(&herdr, &command);
+    written(&ready);
+    for part in ["x".repeat(100_000), "\u{e9}".repeat(100_000)] {
+        type_text(&herdr, &part);
+    }
+    assert_eq!(written(&count), 300_000);
+}
+
+#[test]
+fn fifty_panes_are_served_and_leave_nothing() {
+    let herdr = FakeHerdr::builder().panes(50).program(["/bin/sh"]).start().unwrap();
+    let shells: std::collections::BTreeSet<i32> = herdr
+        .with_model(|model| model.pane_ids())
+        .iter()
+        .map(|pane| {
+            let info = call(&herdr, "pane.process_info", &json!({ "pane_id": pane }));
+            let shell = info["result"]["process_info"]["shell_pid"].as_i64().unwrap();
+            i32::try_from(shell).unwrap()
+        })
+        .collect();
+    assert_eq!(shells.len(), 50);
+    assert!(shells.iter().all(|shell| alive(*shell)));
+    drop(herdr);
+    assert!(!shells.iter().any(|shell| alive(*shell)));
+}
+
+/// The kernel hangs up when a server is killed; the next one takes the path.
+#[test]
+fn a_killed_server_takes_its_shells_along() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::process::{Command, Stdio};
+
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("s.sock");
+    let start = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fake-herdr"));
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("HERDR_") {
+                command.env_remove(name);
+            }
+        }
+        command.args(["serve", "--shell", "/bin/sh", "--socket"]).arg(&socket);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut ready = String::new();
+        output.read_line(&mut ready).unwrap();
+        (child, output)
+    };
+    let (mut child, mut output) = start();
+    let info = send(&socket, &line("pane.process_info", &json!({ "pane_id": "w1:p1" })));
+    let info: Value = serde_json::from_str(&info).unwrap();
+    let shell = info["result"]["process_info"]["shell_pid"].as_i64().unwrap();
+    // What a program shows is not for others to say.
+    let screen = b"{\"do\":\"screen\",\"pane\":\"w1:p1\",\"text\":\"x\"}\n";
+    child.stdin.as_mut().unwrap().write_all(screen).unwrap();
+    let mut reply = String::new();
+    output.read_line(&mut reply).unwrap();
+    assert!(reply.contains("type into it"), "{reply}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_for(|| !alive(i32::try_from(shell).unwrap()));
+
+    let (mut child, _output) = start();
+    send(&socket, &line("server.stop", &json!({})));
+    assert!(child.wait().unwrap().success());
+}
+
 #[test]
 fn a_program_that_is_not_there_is_an_error() {
     assert!(FakeHerdr::builder().program(["/no/such/program"]).start().is_err());

@@ -115,6 +115,12 @@ impl Model {
         pane.map(|pane| pane.attached = true).is_some()
     }
 
+    /// Whether a real terminal is behind a pane.
+    pub fn has_terminal(&self, pane: &str) -> bool {
+        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get(&pane));
+        pane.is_some_and(|pane| pane.attached)
+    }
+
     /// Takes the bytes that were typed into a pane with a real terminal.
     pub fn take_typed(&mut self, pane: &str) -> Vec<u8> {
         let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));

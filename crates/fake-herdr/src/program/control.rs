@@ -102,9 +102,12 @@ fn perform(control: Control, herdr: &FakeHerdr) -> Value {
         Control::Move { pane } => {
             named(&pane, herdr.with_model(|model| model.move_pane(now, &pane)))
         }
-        Control::Screen { pane, text } => {
-            found(&pane, herdr.with_model(|model| model.set_screen(&pane, &text)))
-        }
+        Control::Screen { pane, text } => herdr.with_model(|model| {
+            if model.has_terminal(&pane) {
+                return refused(&format!("{pane} shows what its program shows; type into it"));
+            }
+            found(&pane, model.set_screen(&pane, &text))
+        }),
         Control::AgentAppears { pane, agent, state } => {
             found(&pane, herdr.with_model(|m| m.agent_appears(now, &pane, &agent, &state)))
         }

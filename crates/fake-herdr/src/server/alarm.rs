@@ -30,10 +30,16 @@ impl Alarm {
         let _ = (&self.ring).write(&[1]);
     }
 
-    /// Takes away what rang so far.
-    pub(super) fn quiet(&self) {
+    /// Takes away what rang so far; `true` if it rings for good.
+    pub(super) fn quiet(&self) -> bool {
         let mut bytes = [0; 64];
-        while matches!((&self.hear).read(&mut bytes), Ok(read) if read > 0) {}
+        loop {
+            match (&self.hear).read(&mut bytes) {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
     }
 
     /// Rings for good, for everybody who waits on it.

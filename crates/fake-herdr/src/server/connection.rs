@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::fault::Fault;
 use super::line::{self, Received};
 use super::mangle;
+use super::queue::Turn;
 use super::shared::Shared;
 use crate::model::{Answer, Stream};
 
@@ -43,11 +44,13 @@ impl Connection<'_> {
         if !self.shared.wait_for_thaw(self.hangup) {
             return Ok(());
         }
+        // Before a fault is chosen: who is slow is so for all that come later.
+        let turn = self.shared.app.enter();
         let text = String::from_utf8_lossy(&request).into_owned();
         let fault = self.shared.with(|state, _| state.faults.strike(&method(&text)));
         match fault {
-            None => self.answer(&request, None),
             Some(Fault::NeverAnswers) => {
+                drop(turn);
                 self.note(&text, None);
                 line::wait_for_end(self.hangup, self.client, A_DAY);
                 Ok(())
@@ -56,9 +59,11 @@ impl Connection<'_> {
                 self.note(&text, None);
                 Ok(())
             }
-            Some(Fault::JsonRpc) => self.say(&text, &mangle::json_rpc(&text)),
-            Some(Fault::Refuses { code, .. }) => self.say(&text, &mangle::refusal(&text, &code)),
-            fault => self.answer(&request, fault.as_ref()),
+            Some(Fault::JsonRpc) => self.say(turn, &text, &mangle::json_rpc(&text)),
+            Some(Fault::Refuses { code, .. }) => {
+                self.say(turn, &text, &mangle::refusal(&text, &code))
+            }
+            fault => self.answer(turn, &request, fault.as_ref()),
         }
     }
 
@@ -76,8 +81,8 @@ impl Connection<'_> {
     }
 
     /// Lets the model answer, and sends that under a fault or without.
-    fn answer(&self, request: &[u8], fault: Option<&Fault>) -> io::Result<()> {
-        let turn = self.shared.app.wait();
+    fn answer(&self, turn: Turn<'_>, request: &[u8], fault: Option<&Fault>) -> io::Result<()> {
+        turn.wait();
         let slowness = match fault {
             Some(Fault::SlowApp(time)) => *time,
             _ => Duration::ZERO,
@@ -153,7 +158,9 @@ impl Connection<'_> {
     }
 
     /// An answer that the model has no part in.
-    fn say(&self, request: &str, reply: &str) -> io::Result<()> {
+    fn say(&self, turn: Turn<'_>, request: &str, reply: &str) -> io::Result<()> {
+        turn.wait();
+        drop(turn);
         self.note(request, Some(reply));
         self.write(&mangle::line(reply))
     }

@@ -15,6 +15,8 @@ mod pty;
 mod queue;
 mod shared;
 mod socket;
+#[cfg(feature = "pty")]
+mod terminal;
 mod wait;
 
 use std::path::Path;

@@ -1,28 +1,50 @@
 //! The processes of a group, as `/proc` lists them. Elsewhere than on Linux
 //! nothing is known of them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use rustix::process::Pid;
+
 use crate::model::PaneProcess;
 
-/// The processes of a process group, its leader first.
-pub(super) fn of_group(group: i32) -> Vec<PaneProcess> {
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    let mut members: Vec<PaneProcess> =
-        pids.filter(|pid| group_of(*pid) == Some(group)).filter_map(describe).collect();
-    members.sort_by_key(|process| (i32::try_from(process.pid) != Ok(group), process.pid));
-    members
+/// The processes of some process groups, the leader of each first. The list of
+/// all processes is read once.
+pub(super) fn of_groups(groups: &[i32]) -> BTreeMap<i32, Vec<PaneProcess>> {
+    let mut found: BTreeMap<i32, Vec<PaneProcess>> = BTreeMap::new();
+    for (pid, group) in all().filter(|(_, group)| groups.contains(group)) {
+        found.entry(group).or_default().extend(describe(pid));
+    }
+    for (group, members) in &mut found {
+        members.sort_by_key(|process| (i32::try_from(process.pid) != Ok(*group), process.pid));
+    }
+    found
 }
 
-/// The fifth field of `stat`; the second is a name in parentheses that may hold
-/// blanks.
+/// Whether a process group has a process that still runs.
+pub(super) fn is_alive(group: Pid) -> bool {
+    // Where processes are not listed, one that waits to be reaped counts too.
+    rustix::process::test_kill_process_group(group).is_ok()
+        && (!cfg!(target_os = "linux")
+            || all().any(|(_, member)| member == group.as_raw_nonzero().get()))
+}
+
+/// Every process that runs, with its group.
+fn all() -> impl Iterator<Item = (u32, i32)> {
+    let entries = fs::read_dir("/proc").into_iter().flatten();
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter_map(|pid| Some((pid, group_of(pid)?)))
+}
+
+/// The third and the fifth field of `stat`; the second is a name in parentheses
+/// that may hold blanks. `None` for a process that has ended.
 fn group_of(pid: u32) -> Option<i32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?;
+    let group = fields.nth(1)?.parse().ok()?;
+    (!["Z", "X"].contains(&state)).then_some(group)
 }
 
 fn describe(pid: u32) -> Option<PaneProcess> {

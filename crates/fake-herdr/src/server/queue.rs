@@ -17,7 +17,7 @@ struct Waiting {
     line: VecDeque<u64>,
 }
 
-/// The turn of one request; dropping it lets the next one have it.
+/// The place of one request; dropping it lets the next one have its turn.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     queue: &'a Queue,
@@ -25,21 +25,27 @@ pub(super) struct Turn<'a> {
 }
 
 impl Queue {
-    /// Stands in line, and returns when everybody before is done. A plain lock
-    /// would let them in in any order.
-    pub(super) fn wait(&self) -> Turn<'_> {
+    /// Stands in line. A plain lock would let them in in any order.
+    pub(super) fn enter(&self) -> Turn<'_> {
         let mut waiting = self.lock();
         let number = waiting.next;
         waiting.next += 1;
         waiting.line.push_back(number);
-        while waiting.line.front() != Some(&number) {
-            waiting = self.moved.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
         Turn { queue: self, number }
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn<'_> {
+    /// Returns when everybody before is done.
+    pub(super) fn wait(&self) {
+        let mut waiting = self.queue.lock();
+        while waiting.line.front() != Some(&self.number) {
+            waiting = self.queue.moved.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 }
 
@@ -61,16 +67,16 @@ mod tests {
         let queue = Queue::default();
         let served = Mutex::new(Vec::new());
         thread::scope(|scope| {
-            let first = queue.wait();
-            for number in 1..=20 {
-                scope.spawn(|| {
-                    let turn = queue.wait();
+            let first = queue.enter();
+            let turns: Vec<_> = (1..=20).map(|_| queue.enter()).collect();
+            for turn in turns.into_iter().rev() {
+                let served = &served;
+                scope.spawn(move || {
+                    turn.wait();
                     served.lock().unwrap().push(turn.number);
                 });
-                while queue.lock().line.len() <= number {
-                    thread::yield_now();
-                }
             }
+            first.wait();
             assert!(served.lock().unwrap().is_empty());
             drop(first);
         });

@@ -1,0 +1,229 @@
+//! One program in a pseudo-terminal: what it shows, what is typed into it, and
+//! its end.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _, Write as _};
+use std::process::Child;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use pty_process::Size;
+use pty_process::blocking::{Command, Pty};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, Signal};
+
+use super::alarm::Alarm;
+use super::process;
+
+/// The size of a pane in a headless server, in cells.
+const ROWS: u16 = 39;
+const COLUMNS: u16 = 94;
+
+/// Lines that a terminal keeps above its screen.
+const SCROLLBACK: usize = 1000;
+
+/// Bytes that may wait for a program that reads nothing; what is typed beyond
+/// is lost.
+const TYPED_MAX: usize = 1 << 20;
+
+/// How often a program is looked after whose terminal stays open without it,
+/// as a job that it left behind holds it.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// How long a program has between the hangup and its end.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// See the module.
+pub(super) struct Terminal {
+    pty: Arc<Pty>,
+    pid: u32,
+    screen: Arc<Mutex<vt100::Parser>>,
+    input: Arc<Input>,
+    thread: JoinHandle<()>,
+}
+
+impl std::fmt::Debug for Terminal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Terminal").field("pid", &self.pid).finish_non_exhaustive()
+    }
+}
+
+impl Terminal {
+    /// Runs a command as leader of a session. `name` is for the thread that
+    /// looks after it, which calls `ended` if the program ends by itself.
+    pub(super) fn start(
+        command: &[OsString],
+        folder: &str,
+        variables: Vec<(String, String)>,
+        name: String,
+        ended: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
+        let other = |error: pty_process::Error| io::Error::other(error);
+        let (pty, pts) = pty_process::blocking::open().map_err(other)?;
+        pty.resize(Size::new(ROWS, COLUMNS)).map_err(other)?;
+        rustix::io::ioctl_fionbio(&pty, true)?;
+        default_signals();
+        let mut program = Command::new(&command[0]).args(&command[1..]).current_dir(folder);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("HERDR_") {
+                program = program.env_remove(name);
+            }
+        }
+        let input = Arc::new(Input { typed: Mutex::default(), alarm: Alarm::new()? });
+        let mut child =
+            program.envs(variables).env("TERM", "xterm-256color").spawn(pts).map_err(other)?;
+        let pid = child.id();
+        let pty = Arc::new(pty);
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(ROWS, COLUMNS, SCROLLBACK)));
+        let thread = {
+            let (pty, screen, input) = (Arc::clone(&pty), Arc::clone(&screen), Arc::clone(&input));
+            thread::Builder::new().name(name).spawn(move || {
+                let by_itself = attend(&mut child, &pty, &screen, &input);
+                // What a program leaves behind that ended by itself may stay.
+                let foreground = rustix::termios::tcgetpgrp(&*pty).ok().filter(|_| !by_itself);
+                hang_up(&mut child, foreground);
+                if by_itself {
+                    ended();
+                }
+            })?
+        };
+        Ok(Self { pty, pid, screen, input, thread })
+    }
+
+    /// The process of the program.
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// The process group in the foreground.
+    pub(super) fn foreground(&self) -> Option<i32> {
+        rustix::termios::tcgetpgrp(&*self.pty).ok().map(|group| group.as_raw_nonzero().get())
+    }
+
+    /// What the screen shows.
+    pub(super) fn contents(&self) -> String {
+        self.screen.lock().unwrap_or_else(PoisonError::into_inner).screen().contents()
+    }
+
+    /// Types bytes, which reach the program as fast as it reads.
+    pub(super) fn type_bytes(&self, bytes: &[u8]) {
+        let mut typed = self.input.lock();
+        let room = TYPED_MAX.saturating_sub(typed.len());
+        typed.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        drop(typed);
+        self.input.alarm.ring();
+    }
+
+    /// Hangs up; the thread is over when the program is.
+    pub(super) fn end(self) -> JoinHandle<()> {
+        self.input.alarm.ring_for_good();
+        self.thread
+    }
+}
+
+/// What is typed and not written yet, and what tells of it and of the end.
+#[derive(Debug)]
+struct Input {
+    typed: Mutex<Vec<u8>>,
+    alarm: Alarm,
+}
+
+impl Input {
+    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.typed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what the terminal takes now.
+    fn write_to(&self, mut pty: &Pty) {
+        let mut typed = self.lock();
+        while !typed.is_empty() {
+            match pty.write(&typed) {
+                Ok(written) => _ = typed.drain(..written),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Shows what comes from the program and writes what is typed, until the
+/// program is over (`true`) or to be ended.
+fn attend(child: &mut Child, pty: &Pty, screen: &Mutex<vt100::Parser>, input: &Input) -> bool {
+    let mut bytes = vec![0; 4096];
+    loop {
+        let waits = !input.lock().is_empty();
+        let events = if waits { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+        let mut ready = [PollFd::new(input.alarm.hear(), PollFlags::IN), PollFd::new(pty, events)];
+        let _ = rustix::event::poll(&mut ready, Some(&LOOK));
+        if !ready[0].revents().is_empty() && input.alarm.quiet() {
+            return false;
+        }
+        input.write_to(pty);
+        match { pty }.read(&mut bytes) {
+            Ok(0) => return true,
+            Ok(read) => {
+                screen.lock().unwrap_or_else(PoisonError::into_inner).process(&bytes[..read]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if has_ended(child) {
+                    return true;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // What a terminal says when its last program is gone.
+            Err(_) => return true,
+        }
+    }
+}
+
+/// Ends a program as a terminal does that goes away: a hangup for the leader of
+/// the session, at whose end the kernel passes it on to what runs in the
+/// foreground. Whoever ignores it is killed after a while. Jobs in the
+/// background get no hangup and may outlive it.
+fn hang_up(child: &mut Child, foreground: Option<Pid>) {
+    if !has_ended(child) {
+        let _ = rustix::process::kill_process(Pid::from_child(child), Signal::HUP);
+        if !within_grace(|| has_ended(child)) {
+            let _ = child.kill();
+        }
+    }
+    let _ = child.wait();
+    if let Some(group) = foreground
+        && !within_grace(|| !process::is_alive(group))
+    {
+        let _ = rustix::process::kill_process_group(group, Signal::KILL);
+    }
+}
+
+fn has_ended(child: &mut Child) -> bool {
+    !matches!(child.try_wait(), Ok(None))
+}
+
+fn within_grace(mut reached: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + GRACE;
+    while !reached() {
+        if Instant::now() >= end {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    true
+}
+
+/// Makes Ctrl-C and the hangup work in the panes where this process was started
+/// in the background or by `nohup`, which ignore them and hand that down. What
+/// is handled here is at its default in a child; an ignored signal is ignored
+/// there too.
+fn default_signals() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT};
+
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    for signal in [SIGHUP, SIGINT, SIGQUIT] {
+        if ignored & (1 << (signal - 1)) != 0 {
+            let _ = signal_hook::flag::register(signal, Arc::default());
+        }
+    }
+}
