@@ -1,8 +1,14 @@
 //! Words on the command line that more than one command takes.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Command, Error};
 use herdr_proto::{AgentLabel, ReportState};
+
+/// The states that can be reported.
+const STATES: [ReportState; 3] = [ReportState::Idle, ReportState::Working, ReportState::Blocked];
 
 /// A state that can be reported.
 ///
@@ -10,10 +16,41 @@ use herdr_proto::{AgentLabel, ReportState};
 ///
 /// What would be right.
 pub(crate) fn state(word: &str) -> Result<ReportState, String> {
-    [ReportState::Idle, ReportState::Working, ReportState::Blocked]
+    STATES
         .into_iter()
         .find(|state| state.as_str() == word)
         .ok_or_else(|| "expected idle, working or blocked".to_owned())
+}
+
+/// Reads the value of a flag that takes a state.
+pub(crate) fn states() -> impl TypedValueParser<Value = ReportState> {
+    Completed(state)
+}
+
+/// Takes any word where a state belongs: what is wrong with it is said later.
+pub(crate) fn state_words() -> impl TypedValueParser<Value = String> {
+    Completed(StringValueParser::new())
+}
+
+/// Reads as the parser in it, and tells the completions of shells the states.
+#[derive(Clone)]
+struct Completed<P>(P);
+
+impl<P: TypedValueParser> TypedValueParser for Completed<P> {
+    type Value = P::Value;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, Error> {
+        self.0.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(STATES.into_iter().map(|state| PossibleValue::new(state.as_str()))))
+    }
 }
 
 /// The id of a process that could be there.

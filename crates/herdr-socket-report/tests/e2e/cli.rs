@@ -1,7 +1,10 @@
 //! The command line.
 
+use std::process::Command;
+
 use fake_herdr::FakeHerdr;
 
+use crate::hosts::there_is;
 use crate::support::{inside, sidecar, status};
 
 #[test]
@@ -53,6 +56,39 @@ fn completions_and_the_manual_come_out() {
         let output = sidecar(command).run("");
         assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""));
     }
+}
+
+#[test]
+fn bash_completes_what_follows_a_command() {
+    if !there_is("bash") {
+        return;
+    }
+    let script = sidecar(&["completions", "bash"]).run("").stdout;
+    let completes = |words: &[&str]| {
+        let (word, before) = (words[words.len() - 1], words[words.len() - 2]);
+        let asked = r#"
+            eval "$1"; shift
+            for word in $(complete -p herdr-socket-report); do
+                test "$last" = -F && function=$word; last=$word
+            done
+            word=$1 before=$2; shift 2
+            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+            $function herdr-socket-report "$word" "$before"
+            echo "${COMPREPLY[@]}""#;
+        let output = Command::new("bash")
+            .args(["--norc", "-c", asked, "bash", &script, word, before])
+            .args(words)
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{words:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let program = "herdr-socket-report";
+    assert!(completes(&[program, "do"]).contains("doctor"));
+    assert_eq!(completes(&[program, "state", "w"]).trim(), "working");
+    assert_eq!(completes(&[program, "exec", "--state", "b"]).trim(), "blocked");
+    assert_eq!(completes(&[program, "run", "--verify", ""]).split(' ').count(), 4);
+    assert!(completes(&[program, "watch", "--"]).contains("--strict"));
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn host(pane: &Pane, program: &str, script: &str) -> Command {
 
 /// Whether there is such a program. It is asked to do something, since a name
 /// in `PATH` may lead nowhere.
-fn there_is(program: &str) -> bool {
+pub(crate) fn there_is(program: &str) -> bool {
     let mut command = Command::new(program);
     let status = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let there = status.is_ok_and(|status| status.success());

@@ -12,7 +12,7 @@ pub(crate) use begin::run;
 
 use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
-use crate::words::{pid, state};
+use crate::words::{pid, states};
 
 /// Guard a process that runs already, as exec guards its command
 ///
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PID", value_parser = pid, allow_negative_numbers = true)]
     pid: i32,
     /// Say this state at once: idle, working or blocked
-    #[arg(long, value_name = "STATE", value_parser = state)]
+    #[arg(long, value_name = "STATE", value_parser = states(), hide_possible_values = true)]
     state: Option<ReportState>,
     /// Exit with 4 if another reporter has the pane, with 3 if there is no
     /// server; the guard waits for one all the same

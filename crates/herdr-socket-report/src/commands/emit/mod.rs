@@ -13,6 +13,7 @@ use crate::exit::Exit;
 use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
 use crate::text::alternatives;
+use crate::words::state_words;
 use report::Report;
 
 /// What all of these commands take.
@@ -35,7 +36,8 @@ struct Common {
 /// Report events, as `run` reads them
 ///
 /// To the pane's reporter if there is one (run, exec, attach), else straight to
-/// Herdr. Never fails the hook that calls it: what goes wrong is said on stderr.
+/// Herdr. Never fails the hook that calls it, unless --strict is given: what
+/// goes wrong is said on stderr.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Emit {
     #[command(flatten)]
@@ -56,7 +58,7 @@ pub(crate) struct State {
     #[command(flatten)]
     common: Common,
     /// idle, working or blocked
-    #[arg(value_name = "STATE")]
+    #[arg(value_name = "STATE", value_parser = state_words(), hide_possible_values = true)]
     word: String,
     /// Why
     #[arg(long, value_name = "TEXT")]
@@ -68,6 +70,9 @@ pub(crate) struct State {
 }
 
 /// Set the pane's title; a blank one takes it off
+///
+/// To the pane's reporter if there is one (run, exec, attach), else straight to
+/// Herdr. Never fails the hook that calls it, unless --strict is given.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Title {
     #[command(flatten)]
@@ -78,6 +83,9 @@ pub(crate) struct Title {
 }
 
 /// Set tokens, as KEY=TEXT; a blank text takes one off
+///
+/// To the pane's reporter if there is one (run, exec, attach), else straight to
+/// Herdr. Never fails the hook that calls it, unless --strict is given.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Tokens {
     #[command(flatten)]
@@ -88,6 +96,9 @@ pub(crate) struct Tokens {
 }
 
 /// Set texts for states, as STATE=TEXT; a blank text takes one off
+///
+/// To the pane's reporter if there is one (run, exec, attach), else straight to
+/// Herdr. Never fails the hook that calls it, unless --strict is given.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Labels {
     #[command(flatten)]
@@ -99,6 +110,9 @@ pub(crate) struct Labels {
 }
 
 /// Begin or continue a session
+///
+/// To the pane's reporter if there is one (run, exec, attach), else straight to
+/// Herdr. Never fails the hook that calls it, unless --strict is given.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Session {
     #[command(flatten)]
@@ -109,6 +123,9 @@ pub(crate) struct Session {
 }
 
 /// Give the pane's row back
+///
+/// To the pane's reporter if there is one (run, exec, attach), else straight to
+/// Herdr. Never fails the hook that calls it, unless --strict is given.
 ///
 /// Without a reporter, title, labels and the tokens model, ctx and session go
 /// with it. Other tokens stay until their time is over, or until `tokens KEY=`.

@@ -14,7 +14,7 @@ pub(crate) use begin::run;
 
 use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
-use crate::words::state;
+use crate::words::states;
 
 /// Become CMD, with a guard that keeps its pane true
 ///
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     pane: PaneFlags,
     /// Say this state at once: idle, working or blocked; without it nothing is
     /// claimed before somebody knows
-    #[arg(long, value_name = "STATE", value_parser = state)]
+    #[arg(long, value_name = "STATE", value_parser = states(), hide_possible_values = true)]
     state: Option<ReportState>,
     /// Hide the pane from CMD's own integrations: HERDR_* is taken out of its
     /// environment, but for `HERDR_REPORT_SOCKET`
