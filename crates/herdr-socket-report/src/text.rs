@@ -1,6 +1,7 @@
 //! Words for people: lists of alternatives, values in messages, near keys.
 
 use herdr_proto::strip_controls;
+use unicode_width::UnicodeWidthStr;
 
 /// Longest part of a foreign value that a message repeats, in characters.
 const SHOWN: usize = 60;
@@ -22,6 +23,28 @@ pub(crate) fn shown(text: &str) -> String {
         Some((end, _)) => format!("\"{}…\"", &clean[..end]),
         None => format!("\"{clean}\""),
     }
+}
+
+/// A text in lines of so many columns at most, broken between words where that
+/// is possible.
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split(' ') {
+        let width = word.width();
+        if used > 0 && used + 1 + width > columns {
+            lines.push(String::new());
+            used = 0;
+        }
+        let Some(line) = lines.last_mut() else { continue };
+        if used > 0 {
+            line.push(' ');
+            used += 1;
+        }
+        line.push_str(word);
+        used += width;
+    }
+    lines
 }
 
 /// The known word that a person most likely meant.
@@ -46,6 +69,17 @@ mod tests {
         assert_eq!(nearest("veryfy", known), Some("verify"));
         assert_eq!(nearest("settle", known), Some("settle_ms"));
         assert_eq!(nearest("colour", known), None);
+    }
+
+    #[test]
+    fn lines_break_between_words_and_nothing_is_lost() {
+        let text = "a line of /a/very/long/path and words";
+        assert_eq!(wrapped(text, usize::MAX), [text]);
+        assert_eq!(wrapped(text, 10), ["a line of", "/a/very/long/path", "and words"]);
+        for columns in 0..50 {
+            assert_eq!(wrapped(text, columns).join(" "), text);
+        }
+        assert_eq!(wrapped("世界 世界", 5), ["世界", "世界"]);
     }
 
     #[test]

@@ -38,6 +38,14 @@ pub(crate) fn complain(text: &str) {
     let _ = io::stderr().lock().write_all(out.as_bytes());
 }
 
+/// How many columns stdout has, if it is a terminal that says so.
+#[cfg(unix)]
+pub(crate) fn columns() -> Option<usize> {
+    let out = rustix::stdio::stdout();
+    let size = rustix::termios::isatty(out).then(|| rustix::termios::tcgetwinsize(out))?;
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
 /// Prints a text. A reader that went away has read enough.
 pub(crate) fn print(text: &[u8], mut out: impl Write) -> Exit {
     match out.write_all(text).and_then(|()| out.flush()) {

@@ -5,6 +5,7 @@ use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
 use fake_herdr::{FakeHerdr, Fault, Profile};
+use rustix::process::{Signal, WaitOptions, waitpid};
 use serde_json::Value;
 
 use crate::pane::{Pane, complaints};
@@ -218,6 +219,33 @@ fn the_holder_of_the_lease_is_named_and_keeps_the_pane() {
     std::fs::remove_file(pane.beside_the_lease("sock")).unwrap();
     doctor(&pane, &[]).fails(4, "lease", "takes nothing from others");
     assert_eq!(writes(&pane), before);
+    assert_eq!(owner.finish().code(), Some(0));
+}
+
+#[test]
+fn a_reporter_that_was_stopped_is_told_from_one_that_listens() {
+    let pane = Pane::new();
+    let mut owner = pane.start(&["run"]);
+    owner.line(r#"{"event": "agent_started"}"#);
+    pane.wait_status("working");
+    pane.client();
+    owner.signal(Signal::STOP);
+    let stopped = waitpid(Some(owner.pid()), WaitOptions::UNTRACED).unwrap();
+    assert!(stopped.is_some_and(|(_, status)| status.stopped()));
+    doctor(&pane, &[]).fails(4, "lease", "does not answer");
+    let scrubbed = |pane: &Pane| {
+        let mut command = pane.outside(&["doctor", "--json"]);
+        command.env("HERDR_REPORT_SOCKET", pane.beside_the_lease("sock"));
+        Seen::of(&command.output().unwrap())
+    };
+    scrubbed(&pane).fails(4, "lease", "does not answer");
+    let hook = pane.run(&["title", "T", "--strict"]);
+    assert_eq!(hook.status.code(), Some(3));
+    assert!(complaints(&hook).contains("does not answer within 2 s; `doctor` says"), "{hook:?}");
+
+    owner.signal(Signal::CONT);
+    doctor(&pane, &[]).shows();
+    scrubbed(&pane).shows();
     assert_eq!(owner.finish().code(), Some(0));
 }
 

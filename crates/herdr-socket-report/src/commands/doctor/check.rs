@@ -6,6 +6,10 @@ use herdr_proto::strip_controls;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
+use crate::text::wrapped;
+
+/// Fewest columns of a finding: beside less the terminal may break lines.
+const ROOM_MIN: usize = 20;
 
 /// Every check, in the order in which they are made.
 pub(super) const NAMES: [&str; 10] = [
@@ -131,13 +135,23 @@ impl Report {
         self.verdict.exit
     }
 
-    /// For people.
-    pub(super) fn text(&self) -> String {
+    /// For people, in lines of so many columns.
+    pub(super) fn text(&self, columns: usize) -> String {
         let mut out = String::new();
         let mut put = |mark: &str, name: &str, finding: &str, remedy: Option<&String>| {
-            let _ = writeln!(out, "{mark:5}  {name:9}  {}", strip_controls(finding));
+            let mut lines = |first: &str, text: &str| {
+                let indent = first.len();
+                let room = columns.saturating_sub(indent).max(ROOM_MIN);
+                for (number, line) in wrapped(&strip_controls(text), room).iter().enumerate() {
+                    let _ = match number {
+                        0 => writeln!(out, "{first}{line}"),
+                        _ => writeln!(out, "{:indent$}{line}", ""),
+                    };
+                }
+            };
+            lines(&format!("{mark:5}  {name:9}  "), finding);
             if let Some(remedy) = remedy {
-                let _ = writeln!(out, "{:18}-> {}", "", strip_controls(remedy));
+                lines(&format!("{:18}-> ", ""), remedy);
             }
         };
         for check in &self.checks {
@@ -186,7 +200,11 @@ mod tests {
         findings.fail(Exit::NotApplied, Check::wrong("others", "c"));
         let report = findings.conclude(|| Verdict::shows("never"));
         assert_eq!(report.exit(), Exit::Refused);
-        let text = report.text();
+        let text = report.text(usize::MAX);
+        assert!(text.starts_with("ok     settings   a\n"), "{text}");
+        let narrow = report.text(44);
+        let broken = "a report would be refused\n                  (pane): gone\n";
+        assert!(narrow.contains(broken), "{narrow}");
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
         let json = report.json();
         assert_eq!(json["checks"].as_array().unwrap().len(), NAMES.len());

@@ -8,13 +8,13 @@ use reporter::{Config, LeaseFile, Role, SourceNotice, source_for};
 use socket_transport::{Absence, Client, Endpoint, Options};
 
 use super::check::{Check, Findings, Report, Verdict};
-use super::holder::{Hold, Tenure, listens, look};
+use super::holder::{Ear, Hold, Tenure, WAKE, ear, look};
 use super::others::others;
 use super::trial::trial;
 use super::{Args, environment, server};
 use crate::control::HERDR_REPORT_SOCKET;
 use crate::exit::Exit;
-use crate::output::{json_line, print, say};
+use crate::output::{columns, json_line, print, say};
 use crate::place::{PaneFlags, Place};
 use crate::settings::{Settings, Sources, load};
 
@@ -47,7 +47,11 @@ pub(crate) fn run(args: Args) -> Exit {
     let settings = read(Sources::of_process(settings), &mut findings);
     let examination = Examination { started, settings, findings, write };
     let report = runtime.block_on(examination.conclude(&place, &pane));
-    let text = if json { format!("{}\n", json_line(&report.json())) } else { report.text() };
+    let text = if json {
+        format!("{}\n", json_line(&report.json()))
+    } else {
+        report.text(columns().unwrap_or(usize::MAX))
+    };
     match print(text.as_bytes(), std::io::stdout()) {
         Exit::Fine => report.exit(),
         other => other,
@@ -125,12 +129,19 @@ impl Examination {
                 // A scrubbed environment still names its reporter.
                 let named = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from);
                 let reached = named.filter(|_| *why != Absence::SwitchedOff && !flags.any());
-                if reached.is_some_and(|socket| listens(&socket)) {
-                    let what = "the pane's reporter listens where HERDR_REPORT_SOCKET says";
-                    self.findings.add(Check::fine("lease", what));
-                    return Verdict::shows("what hooks say shows, through the pane's reporter");
+                match reached.map_or(Ear::None, |socket| ear(&socket)) {
+                    Ear::Open => {
+                        let what = "the pane's reporter listens where HERDR_REPORT_SOCKET says";
+                        self.findings.add(Check::fine("lease", what));
+                        return Verdict::shows("what hooks say shows, through the pane's reporter");
+                    }
+                    Ear::Silent => {
+                        let what = "the reporter at HERDR_REPORT_SOCKET does not answer";
+                        let check = Check::wrong("lease", what).remedy(WAKE);
+                        self.findings.fail(Exit::Refused, check);
+                    }
+                    Ear::None => self.findings.fail(Exit::Unreachable, variables),
                 }
-                self.findings.fail(Exit::Unreachable, variables);
                 return stopped();
             }
             Place::Broken(_) => {

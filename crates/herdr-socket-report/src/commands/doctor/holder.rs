@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
@@ -16,8 +17,8 @@ use crate::wait::wait_for;
 
 const NAME: &str = "lease";
 
-/// How long a control socket may take to let somebody in.
-const CONTROL: Duration = Duration::from_millis(500);
+/// How long a control socket may take to let somebody in and out again.
+const CONTROL: Duration = Duration::from_secs(1);
 /// How long hooks that report are waited for.
 const HOOKS: Duration = Duration::from_millis(400);
 /// How long the lease's file system may take.
@@ -30,11 +31,26 @@ pub(super) enum Hold {
     Nobody,
     /// A reporter that takes what hooks say.
     Reporter,
-    /// A reporter that takes nothing from others.
+    /// A reporter that takes nothing from others, or does not answer.
     Closed,
     /// Hooks report right now, or no lease can be kept at all.
     Unknown,
 }
+
+/// What becomes of who speaks to a control socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ear {
+    /// A reporter listens.
+    Open,
+    /// One is there and does not answer.
+    Silent,
+    /// Nobody is there.
+    None,
+}
+
+/// What brings a silent reporter back.
+pub(super) const WAKE: &str = "let it go on if it was stopped (fg, or kill -CONT and its process id), \
+                               or end it; until then hooks wait for it and say nothing";
 
 /// What the lease says.
 #[derive(Debug)]
@@ -100,9 +116,17 @@ fn look_at(lease: &LeaseFile) -> Tenure {
     })
 }
 
-/// Whether a reporter listens at this control socket.
-pub(super) fn listens(socket: &Path) -> bool {
-    Call::to(socket, CONTROL).is_ok()
+/// Whether a reporter listens at this control socket. One that was stopped, as
+/// by Ctrl-Z, still lets people in, so it has to take its leave as well.
+pub(super) fn ear(socket: &Path) -> Ear {
+    let called = Call::to(socket, CONTROL);
+    match called.and_then(|call| call.tell(&[], false)) {
+        Ok(_) => Ear::Open,
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            Ear::Silent
+        }
+        Err(_) => Ear::None,
+    }
 }
 
 fn held(lease: &LeaseFile) -> Tenure {
@@ -117,13 +141,22 @@ fn held(lease: &LeaseFile) -> Tenure {
         let _ = write!(finding, ", the guard of process {guarded}");
     }
     let socket = lease.control_socket();
-    if listens(&socket) {
-        let _ = write!(finding, "; it takes what hooks say at {:?}", socket.display().to_string());
-        Tenure::of_others(Hold::Reporter, Check::fine(NAME, finding))
-    } else {
-        finding.push_str(" and takes nothing from others");
-        let remedy = "leave the pane to it, or end it; reports of others are put off until then";
-        Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(remedy))
+    match ear(&socket) {
+        Ear::Open => {
+            let socket = socket.display().to_string();
+            let _ = write!(finding, "; it takes what hooks say at {socket:?}");
+            Tenure::of_others(Hold::Reporter, Check::fine(NAME, finding))
+        }
+        Ear::Silent => {
+            finding.push_str("; it does not answer");
+            Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(WAKE))
+        }
+        Ear::None => {
+            finding.push_str(" and takes nothing from others");
+            let remedy =
+                "leave the pane to it, or end it; reports of others are put off until then";
+            Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(remedy))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Saying it: to the pane's reporter, or straight to Herdr.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -167,6 +167,14 @@ impl Report {
         let flush = self.common.strict || self.confirm;
         let answers = match call.tell(&lines, flush) {
             Ok(answers) => answers,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                let limit = OWNER.as_secs();
+                say(&format!(
+                    "the pane's reporter does not answer within {limit} s; `doctor` says which \
+                     process it is"
+                ));
+                return Exit::Unreachable;
+            }
             Err(error) => {
                 say(&format!("the pane's reporter does not answer: {error}"));
                 return Exit::Unreachable;
