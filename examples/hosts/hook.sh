@@ -22,6 +22,9 @@ model) report tokens -- "model=${2:-}" ;;
 subagent-start) report emit '{"event": "agent_started", "agent_id": "helper"}' ;;
 stop) report state idle ;;
 session-end) report release ;;
-*) echo "hook.sh: no event ${1:-}" >&2 ;;
+*)
+    echo "hook.sh: no event ${1:-}; it takes session-start, prompt-submit, needs-approval," \
+        "approved, model, subagent-start, stop and session-end" >&2
+    ;;
 esac
 exit 0

@@ -35,12 +35,13 @@ pub(crate) struct Cli {
     command: Command,
 }
 
+// A paragraph is one line: clap breaks it where the terminal ends.
 const AFTER: &str = "\
-Exit codes: 0 fine (also outside Herdr), 2 the command line or the settings are wrong,
-3 no server to be reached and 4 the server refused (both only with --strict), 5 not shown
-(`state --confirm`). `doctor` exits with 0, 3, 4 or 5 by what it finds, `exec` as its command.
+Exit codes: 0 fine (also outside Herdr), 2 the command line or the settings are wrong, 3 no server \
+to be reached and 4 the server refused (both only with --strict), 5 not shown (`state --confirm`). \
+`doctor` exits with 0, 3, 4 or 5 by what it finds, `exec` as its command.
 
-Try `herdr-socket-report demo` first.";
+Try `herdr-socket-report demo` first, then `herdr-socket-report doctor` in a pane of Herdr.";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -33,7 +33,7 @@ pub(crate) fn read(
                 || "see `herdr-socket-report config show`".to_owned(),
                 |near| format!("did you mean {near}?"),
             );
-            problems.add(shown(&name), format_args!("is no setting; {hint}"));
+            problems.0.push(format!("{} is no setting; {hint}", shown(&name)));
             continue;
         };
         let Some(value) = value.to_str() else {

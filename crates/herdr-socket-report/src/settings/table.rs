@@ -83,8 +83,8 @@ pub(crate) static SETTINGS: [Setting; 25] = [
         kind: Kind::Agent,
         default: "agent",
         scope: Scope::Person,
-        help: "The agent's name in the sidebar. A name that Herdr knows itself is watched by \
-               Herdr too, so take one of your own",
+        help: "The agent's name in the sidebar; without one `exec` takes its command's. A name \
+               that Herdr knows itself is watched by Herdr too, so take one of your own",
         set: |settings, value| value.text().clone_into(&mut settings.agent),
     },
     Setting {

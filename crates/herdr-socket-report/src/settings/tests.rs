@@ -119,8 +119,8 @@ fn variables_are_named() {
     assert_eq!(
         problems,
         [
-            "\"HERDR_REPORT_TRUST_PROJECT\": is no setting; see `herdr-socket-report config show`",
-            "\"HERDR_REPORT_VERIFFY\": is no setting; did you mean HERDR_REPORT_VERIFY?",
+            "\"HERDR_REPORT_TRUST_PROJECT\" is no setting; see `herdr-socket-report config show`",
+            "\"HERDR_REPORT_VERIFFY\" is no setting; did you mean HERDR_REPORT_VERIFY?",
             "HERDR_REPORT_VERIFY: \"sometimes\" is not allowed; expected never, claim, transitions or always",
         ]
     );

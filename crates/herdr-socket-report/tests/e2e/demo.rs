@@ -25,7 +25,9 @@ fn the_plain_demo_tells_a_whole_session_and_leaves_nothing() {
     let end = find(&["no agent"]);
     assert!(blocked < title && title < end);
     assert_eq!(end, shown.len() - 1);
-    assert!(output.stdout.ends_with("no agent, title or token of the demo remains.\n"));
+    let mut last = output.stdout.lines().rev();
+    assert!(last.next().unwrap().ends_with("herdr-socket-report doctor"), "the next step");
+    assert!(last.next().unwrap().ends_with("no agent, title or token of the demo remains."));
     assert!(!output.stdout.contains('\u{1b}'));
 }
 

@@ -1,8 +1,32 @@
 //! Lines that are no events.
 
+use std::io::Write as _;
+
 use fake_herdr::FakeHerdr;
 
 use crate::support::{PATIENCE, fixtures, inside, records, sidecar, status};
+use crate::terminal::both_ends;
+
+#[test]
+fn who_types_is_told_what_to_type_and_how_it_ends() {
+    let herdr = FakeHerdr::start().unwrap();
+    for (mut setup, report) in [(inside(&herdr, &["run"]), true), (sidecar(&["run"]), false)] {
+        let (mut keys, terminal) = both_ends();
+        setup.command.stdin(terminal);
+        let mut typed = setup.start();
+        assert!(typed.complaint().contains("type events such as"));
+        if report {
+            writeln!(keys, r#"{{"event": "agent_started"}}"#).unwrap();
+            status(&herdr, "working");
+        } else {
+            let complaint = typed.complaint();
+            assert!(complaint.contains("nothing is reported: not in Herdr"), "{complaint}");
+        }
+        keys.write_all(b"\x04").unwrap();
+        let output = typed.wait();
+        assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output:?}");
+    }
+}
 
 #[test]
 fn each_bad_line_is_named_by_number_and_reason_and_the_rest_works() {

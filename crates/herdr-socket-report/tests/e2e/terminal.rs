@@ -30,14 +30,8 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Starts it on a terminal of so many columns and lines.
     pub(crate) fn start(setup: Setup, size: (u16, u16)) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&master).unwrap();
-        unlockpt(&master).unwrap();
-        let name = ptsname(&master, Vec::new()).unwrap();
-        let terminal = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-        let master = File::from(master);
+        let (master, terminal) = both_ends();
         tcsetwinsize(&master, winsize(size)).unwrap();
-
         let Setup { mut command, folder } = setup.env("TERM", "xterm");
         let child = command.stdout(Stdio::from(terminal)).spawn().unwrap();
         // It holds the terminal open, which would then never end.
@@ -112,6 +106,16 @@ impl Drop for Terminal {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A terminal: the end of who types and reads, and the end of the program.
+pub(crate) fn both_ends() -> (File, File) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let terminal = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    (File::from(master), terminal)
 }
 
 fn winsize((ws_col, ws_row): (u16, u16)) -> Winsize {

@@ -22,9 +22,9 @@ use crate::place::PaneFlags;
 ///
 /// A session of thirty events goes through the real reporter and a real socket
 /// to a Herdr that is built in, and its pane is drawn as Herdr's sidebar shows
-/// it. Where stdout is no terminal, or with --plain, it is told line by line.
-/// It takes a quarter of a minute, four seconds in plain lines, and leaves
-/// nothing behind.
+/// one whose settings name all of its parts. Where stdout is no terminal, or
+/// with --plain, it is told line by line. It takes a quarter of a minute, four
+/// seconds in plain lines, and leaves nothing behind.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Tell it in plain lines, also in a terminal

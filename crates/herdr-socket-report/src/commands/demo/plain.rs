@@ -17,55 +17,57 @@ const FASTER: u32 = 4;
 const DELIVERY: Duration = Duration::from_secs(1);
 
 /// Plays the session; each event, and what the pane shows once it has changed.
-pub(crate) fn play(stage: &Stage, reporter: &Reporter, signals: &Signals) {
+///
+/// # Errors
+///
+/// If nobody reads it any more.
+pub(crate) fn play(stage: &Stage, reporter: &Reporter, signals: &Signals) -> io::Result<()> {
     line(&format!(
         "A session on {}; after > what the host says, below what the pane shows",
         stage.place()
-    ));
+    ))?;
     let mut time = Duration::ZERO;
     let mut shown = View::default();
     for step in steps() {
         if signals.came_within(step.after / FASTER) {
-            return;
+            return Ok(());
         }
         let _ = reporter.record(step.event);
         time += step.after;
-        line(&format!("{:>5.1}s > {}", time.as_secs_f32(), step.told));
+        line(&format!("{:>5.1}s > {}", time.as_secs_f32(), step.told))?;
         // The pane is looked at only after it was told, so the lines are the
         // same however slow the machine is.
         reporter.flush(DELIVERY);
         if let Ok(view) = stage.look()
             && view != shown
         {
-            line(&format!("         {}", view.sentence()));
+            line(&format!("         {}", view.sentence()))?;
             shown = view;
         }
     }
+    Ok(())
 }
 
 /// Looks at the pane once more: nothing may remain.
 pub(crate) fn end(stage: &Stage) -> Exit {
-    match stage.look() {
-        Ok(view) if view.is_blank() => {
-            line("The pane is as it was before: no agent, title or token of the demo remains.");
-            Exit::Fine
-        }
-        Ok(view) if stage.is_live() => {
-            line(&format!("The pane shows: {}", view.sentence()));
-            Exit::Fine
-        }
-        Ok(view) => {
-            line(&format!("Something remains on the pane: {}", view.sentence()));
-            Exit::Refused
-        }
-        Err(error) => {
-            line(&format!("The pane cannot be seen any more: {error}"));
-            Exit::Unreachable
-        }
+    let (mut text, exit) = match stage.look() {
+        Ok(view) if view.is_blank() => (
+            "The pane is as it was before: no agent, title or token of the demo remains."
+                .to_owned(),
+            Exit::Fine,
+        ),
+        Ok(view) if stage.is_live() => (format!("The pane shows: {}", view.sentence()), Exit::Fine),
+        Ok(view) => (format!("Something remains on the pane: {}", view.sentence()), Exit::Refused),
+        Err(error) => (format!("The pane cannot be seen any more: {error}"), Exit::Unreachable),
+    };
+    if exit == Exit::Fine && !stage.is_live() {
+        text.push_str("\nNext, in a pane of your own Herdr: herdr-socket-report doctor");
     }
+    // A reader that went away has seen enough.
+    let _ = line(&text);
+    exit
 }
 
-/// A reader that went away has seen enough; the session is ended all the same.
-fn line(text: &str) {
-    let _ = writeln!(io::stdout().lock(), "{text}");
+fn line(text: &str) -> io::Result<()> {
+    writeln!(io::stdout().lock(), "{text}")
 }

@@ -36,7 +36,8 @@ pub(crate) fn run(args: &Args) -> Exit {
         screen.and_then(|()| Screen::take(&signals, ROOM, |name| std::env::var(name).ok()));
     match screen {
         Some(screen) => picture::play(&stage, &reporter, &signals, screen),
-        None => plain::play(&stage, &reporter, &signals),
+        // A reader that went away has seen enough; the end is the same.
+        None => drop(plain::play(&stage, &reporter, &signals)),
     }
     // The cursor is back, so that an impatient person loses nothing.
     signals.lose_patience_soon();

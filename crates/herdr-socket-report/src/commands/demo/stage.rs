@@ -105,8 +105,9 @@ fn live_pane(pane: &PaneFlags) -> Result<(Endpoint, Config), (Exit, String)> {
     match pane.find(|name| std::env::var_os(name)).map_err(usage)? {
         Place::Pane(endpoint) => Ok((endpoint, settings.config)),
         Place::Broken(why) => Err(usage(why)),
-        Place::Outside(absence) => {
-            Err(usage(format!("--live plays on a pane of Herdr, and this is none: {absence}")))
-        }
+        Place::Outside(absence) => Err(usage(format!(
+            "--live plays on a pane of Herdr, and this is none: {absence}; run it in one, or \
+                 name one with --socket and --pane"
+        ))),
     }
 }

@@ -1,6 +1,8 @@
 //! What comes before the first line.
 
 use reporter::{LeaseFile, Reporter};
+use rustix::stdio::stdin;
+use rustix::termios::isatty;
 
 use super::Args;
 use super::session::Session;
@@ -37,9 +39,18 @@ pub(crate) fn run(args: Args) -> Exit {
     if !quiet {
         loaded.warnings.iter().for_each(|warning| voice.say(warning));
     }
-    if let Some(None) = host {
-        voice.say("--pid: no such process, so there is nothing to wait for");
+    if let (Some(None), Some(pid)) = (host.as_ref(), args.pid) {
+        voice.say(&format!(
+            "--pid {pid}: there is no such process, so there is nothing to wait for"
+        ));
         return voice.finish(Exit::Fine);
+    }
+    // Whoever types has no other sign of life.
+    if args.pid.is_none() && isatty(stdin()) {
+        voice.say(r#"type events such as {"event": "agent_started"}, one a line; Ctrl-D ends it"#);
+        if let Place::Outside(why) = &place {
+            voice.say(&format!("nothing is reported: {why}"));
+        }
     }
     if let Place::Broken(why) = &place {
         voice.diagnose("misconfigured", why);

@@ -44,25 +44,24 @@ fn forward_all(args: &Args) -> Result<(), String> {
     let socket = find_socket(args.socket.as_deref(), |name| std::env::var_os(name));
     let socket = socket.map_err(|wrong| wrong.to_string())?;
     let listen = std::path::absolute(&args.listen);
-    let cannot = |error: io::Error| format!("cannot listen at {}: {error}", args.listen.display());
+    let named = args.listen.display().to_string();
+    let cannot = |error: io::Error| format!("cannot listen at {named:?}: {error}");
     let listen = listen.map_err(cannot)?;
     if is_same(&listen, &socket) {
-        return Err(format!(
-            "--listen {} is Herdr's own socket; name a new one",
-            args.listen.display()
-        ));
+        return Err(format!("--listen {named:?} is Herdr's own socket; name a new one"));
     }
     let signals = Signals::hear().map_err(|error| format!("signals cannot be heard: {error}"))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("there is no runtime: {error}"))?;
     let _inside = runtime.enter();
     SocketAddrUnix::new(listen.as_os_str().as_bytes()).map_err(|_| {
-        let (shown, length) = (listen.display(), listen.as_os_str().len());
-        format!("cannot listen at {shown}: the path has {length} bytes, too many for a socket")
+        let length = listen.as_os_str().len();
+        format!("cannot listen at {named:?}: the path has {length} bytes, too many for a socket")
     })?;
     make_way(&listen).map_err(cannot)?;
     let (listener, file) = SocketFile::bind(&listen).map_err(cannot)?;
-    say(&format!("listening at {}, forwarding to {}", listen.display(), socket.display()));
+    let (here, there) = (listen.display().to_string(), socket.display().to_string());
+    say(&format!("listening at {here:?}, forwarding to {there:?}"));
 
     let outlet = Outlet::start("log", io::stdout());
     let log = Log::new(outlet.lines(), args.redact);

@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// or of the default session.
     #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
     socket: Option<PathBuf>,
+    /// Look also at a server of another user
+    #[arg(long)]
+    allow_foreign_socket: bool,
 }
 
 /// There is no socket to read from.

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Exit {
             return Exit::Usage;
         }
     };
-    match Watch::begin(&socket) {
+    match Watch::begin(&socket, args.allow_foreign_socket) {
         Ok(watch) => watch.run(args),
         Err(error) => {
             say(&format!("the watch cannot begin: {error}"));
@@ -56,8 +56,9 @@ struct Watch {
 }
 
 impl Watch {
-    fn begin(socket: &Path) -> io::Result<Self> {
+    fn begin(socket: &Path, may_be_foreign: bool) -> io::Result<Self> {
         let options = Options::default().reply_cap(SNAPSHOT_MAX);
+        let options = options.allow_foreign_socket(may_be_foreign);
         Ok(Self {
             client: Client::new(socket, options),
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
