@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::absent;
 use crate::call::Call;
 use crate::ids::PaneId;
 use crate::open::AgentStatus;
@@ -70,7 +71,7 @@ pub struct AgentInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab_id: Option<String>,
     /// Whether the pane has the focus.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub focused: bool,
     /// Where the pane's shell started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,13 +92,21 @@ pub struct AgentInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_agent: Option<String>,
     /// The effective state.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub agent_status: AgentStatus,
     /// The effective labels by state.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "absent::null_texts",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub state_labels: BTreeMap<String, String>,
     /// All tokens of the pane.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "absent::null_texts",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub tokens: BTreeMap<String, String>,
     /// The session that owns the pane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,10 +114,10 @@ pub struct AgentInfo {
     /// Rises with every change of the effective state, over all panes of the
     /// server: it may jump because of others, and it stays when the same state
     /// is reported again.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub state_change_seq: u64,
     /// Moves with tokens and layout, not with the state.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub revision: u64,
     /// True under a live full-lifecycle claim; absent for a custom one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use crate::absent;
 use crate::envelope::{Envelope, Reply, part};
 use crate::error::Error;
 use crate::ids::PaneId;
@@ -50,7 +51,7 @@ pub struct AgentDetected {
     #[serde(default)]
     pub agent: Option<String>,
     /// Whether it went; absent means that it came.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub released: bool,
     /// The state after it went.
     #[serde(default)]
@@ -64,7 +65,7 @@ pub struct AgentStatusChanged {
     /// The pane.
     pub pane_id: PaneId,
     /// The state.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub agent_status: AgentStatus,
     /// The agent's label.
     #[serde(default)]
@@ -76,7 +77,7 @@ pub struct AgentStatusChanged {
     #[serde(default)]
     pub display_agent: Option<String>,
     /// The labels by state.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null_texts")]
     pub state_labels: BTreeMap<String, String>,
 }
 

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::absent;
 use crate::call::Call;
 use crate::ids::PaneId;
 use crate::open::AgentStatus;
@@ -94,7 +95,7 @@ pub struct PaneInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab_id: Option<String>,
     /// Whether it has the focus.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub focused: bool,
     /// Where its shell started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,20 +116,28 @@ pub struct PaneInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_agent: Option<String>,
     /// The effective state.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub agent_status: AgentStatus,
     /// The effective labels by state.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "absent::null_texts",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub state_labels: BTreeMap<String, String>,
     /// All tokens, whoever set them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "absent::null_texts",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub tokens: BTreeMap<String, String>,
     /// The session that owns the pane. One of a foreign source blocks every
     /// custom state report (protocol §5.2 A9).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
     /// Moves with tokens and layout, not with the state.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub revision: u64,
 }
 
@@ -141,9 +150,9 @@ pub struct AgentSession {
     /// For which agent.
     pub agent: String,
     /// `id` or `path`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub kind: String,
     /// The id or path itself.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub value: String,
 }

@@ -1,6 +1,6 @@
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
+use crate::absent;
 use crate::call::Call;
 
 /// `ping`: is a server there, and which. An answer is no proof that reports
@@ -26,18 +26,18 @@ pub struct Pong {
     #[serde(rename = "type")]
     kind: PongKind,
     /// For example `0.8.2`; empty if the server does not say.
-    #[serde(default, deserialize_with = "if_said")]
+    #[serde(default, deserialize_with = "absent::other_type")]
     pub version: String,
     /// The version of Herdr's private client wire, 20 on 0.8.2; 0 if the
     /// server does not say.
-    #[serde(default, deserialize_with = "if_said")]
+    #[serde(default, deserialize_with = "absent::other_type")]
     pub protocol: u64,
     /// The product behind a compatible socket, for example `tuios`. Herdr
     /// itself does not send it.
-    #[serde(default, deserialize_with = "if_said")]
+    #[serde(default, deserialize_with = "absent::other_type")]
     pub server: Option<String>,
     /// What the server says it can do.
-    #[serde(default, deserialize_with = "if_said")]
+    #[serde(default, deserialize_with = "absent::other_type")]
     pub capabilities: Capabilities,
 }
 
@@ -53,24 +53,14 @@ enum PongKind {
 #[non_exhaustive]
 pub struct Capabilities {
     /// A new process can take the running server over.
-    #[serde(default, deserialize_with = "if_said")]
+    #[serde(default, deserialize_with = "absent::other_type")]
     pub live_handoff: bool,
     /// The server runs without a user interface.
-    #[serde(default, deserialize_with = "if_said")]
+    #[serde(default, deserialize_with = "absent::other_type")]
     pub detached_server_daemon: bool,
     /// Present from 0.9.2 on, whatever it says.
     #[serde(default)]
     pub ssh_agent_registration: Option<serde_json::Value>,
-}
-
-/// The default for a value that is not of the type it should be.
-fn if_said<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: DeserializeOwned + Default,
-{
-    let said = serde_json::Value::deserialize(deserializer)?;
-    Ok(serde_json::from_value(said).unwrap_or_default())
 }
 
 impl Pong {

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::absent;
 use crate::call::Call;
 use crate::ids::PaneId;
 
@@ -49,7 +50,7 @@ pub struct ProcessInfo {
     #[serde(default)]
     pub tty: Option<String>,
     /// The foreground group's processes.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub foreground_processes: Vec<Process>,
 }
 
@@ -60,10 +61,10 @@ pub struct Process {
     /// Its id.
     pub pid: u32,
     /// Its name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub name: String,
     /// Its arguments, the program among them; empty if not known.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub argv: Vec<String>,
     /// Its arguments as one text.
     #[serde(default)]

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::absent;
 use crate::agent::AgentInfo;
 use crate::call::Call;
 use crate::open::AgentStatus;
@@ -28,10 +29,10 @@ pub struct SnapshotReply {
 #[non_exhaustive]
 pub struct Snapshot {
     /// The server's version.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub version: String,
     /// The server's protocol number.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub protocol: u64,
     /// The workspace with the focus.
     #[serde(default)]
@@ -43,16 +44,16 @@ pub struct Snapshot {
     #[serde(default)]
     pub focused_pane_id: Option<String>,
     /// Workspaces, in the server's order.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub workspaces: Vec<Workspace>,
     /// Tabs, in the server's order.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub tabs: Vec<Tab>,
     /// Panes, in the server's order.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub panes: Vec<PaneInfo>,
     /// Live agents.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub agents: Vec<AgentInfo>,
 }
 
@@ -63,10 +64,10 @@ pub struct Workspace {
     /// Its id, for example `w1`.
     pub workspace_id: String,
     /// Its name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub label: String,
     /// The roll-up of its panes' states.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub agent_status: AgentStatus,
 }
 
@@ -77,9 +78,9 @@ pub struct Tab {
     /// Its id, for example `w1:t1`.
     pub tab_id: String,
     /// Its workspace.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub workspace_id: String,
     /// Its name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "absent::null")]
     pub label: String,
 }
