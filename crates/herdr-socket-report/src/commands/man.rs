@@ -35,7 +35,9 @@ pub(crate) fn run(args: &Args) -> Exit {
     let source = concat!("herdr-socket-report ", env!("CARGO_PKG_VERSION"));
     let mut page = Vec::new();
     // The line at the top has no room for more where a command's name is long.
-    match Man::new(command.clone()).source(source).manual("Herdr").render(&mut page) {
+    // A date that is empty would be left out, and the others take its place.
+    let manual = Man::new(command.clone()).source(source).manual("Herdr").date(" ");
+    match manual.render(&mut page) {
         Ok(()) => print(&page, io::stdout()),
         Err(error) => {
             say(&format!("the manual page cannot be made: {error}"));

@@ -49,6 +49,8 @@ fn completions_and_the_manual_come_out() {
     assert_eq!(output.code, Some(0));
     assert!(output.stdout.contains(".TH herdr-socket-report 1"), "{}", &output.stdout[..200]);
     let output = sidecar(&["man", "run"]).run("");
+    let title = concat!("1 \" \" \"herdr-socket-report ", env!("CARGO_PKG_VERSION"), "\" Herdr");
+    assert!(output.stdout.contains(title), "{}", &output.stdout[..200]);
     for text in [".TH herdr-socket-report-run 1", "\\-\\-unverified\\-pane", "prompt_opened"] {
         assert!(output.stdout.contains(text), "{text}");
     }

@@ -31,7 +31,8 @@ pub(super) fn variables(
     let set: Vec<String> = names
         .filter_map(|name| Some(format!("{name}={}", shown(&lookup(name)?.to_string_lossy()))))
         .collect();
-    let mut set = if set.is_empty() { "none of Herdr's is set".to_owned() } else { set.join(", ") };
+    let mut set =
+        if set.is_empty() { "none of Herdr's variables is set".to_owned() } else { set.join(", ") };
     if by_flags {
         set.push_str("; flags come before them");
     }

@@ -77,7 +77,8 @@ pub(crate) struct State {
 pub(crate) struct Title {
     #[command(flatten)]
     common: Common,
-    /// The title; one that begins with - comes after --
+    /// The title, in quotes if it has blanks; one that begins with - comes
+    /// after --
     #[arg(value_name = "TEXT")]
     text: String,
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(args: Args) -> Exit {
     }
     // Whoever types has no other sign of life.
     if args.pid.is_none() && isatty(stdin()) {
-        voice.say(r#"type events such as {"event": "agent_started"}, one a line; Ctrl-D ends it"#);
+        voice.say(r#"type events such as {"event": "agent_started"}; Ctrl-D ends it"#);
         if let Place::Outside(why) = &place {
             voice.say(&format!("nothing is reported: {why}"));
         }
