@@ -261,6 +261,15 @@ fn without_herdrs_variables_the_reporter_is_still_found() {
 
 #[test]
 fn another_reporters_row_is_left_alone_unless_told_to_write() {
+    // What the remedy says to do, it does.
+    let killed = Pane::new();
+    killed.quietly(&["state", "working", "--agent", "killed"]);
+    let seen = doctor(&killed, &[]);
+    let remedy = seen.check("others")["remedy"].as_str().unwrap();
+    assert!(remedy.ends_with("`release --agent \"killed\"` takes its row off"), "{remedy}");
+    killed.quietly(&["release", "--agent", "killed"]);
+    killed.wait_clean();
+
     let pane = Pane::new();
     claim(&pane, "custom:other", "other");
     let seen = doctor(&pane, &[]);

@@ -60,8 +60,14 @@ pub(super) fn others(
     } else if reporter {
         Check::fine(NAME, format!("{it}; the row of the reporter that has the pane"))
     } else {
-        let finding = format!("{it}; another reporter's. The last one to report has the pane");
-        Check::open(NAME, finding).remedy(Reason::OtherWriter.remedy())
+        let finding = format!("{it}; another reporter's, and who reports last is shown");
+        // A reporter that was killed leaves its row, and `release` alone is
+        // about a row of our own name.
+        let name = shown(agent);
+        Check::open(NAME, finding).remedy(format!(
+            "{}; if that has ended, `release --agent {name}` takes its row off",
+            Reason::OtherWriter.remedy()
+        ))
     };
     Others { check, block: false, taken: true }
 }
