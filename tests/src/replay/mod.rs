@@ -181,6 +181,33 @@ mod tests {
         std::fs::write(&file, format!("{text}{{\"oops\":1}}\n")).unwrap();
         let error = on_model(&[folder.path().to_owned()]).unwrap_err();
         assert!(format!("{error:#}").contains("wrong.jsonl:4: not a step"), "{error:#}");
+        for (spoiled, why) in [
+            (text.replacen("{\"trace", "{\"trice", 1), "wrong.jsonl:1: not the head"),
+            (text.replacen("{\"trace", "{trace", 1), "wrong.jsonl:1: not the head"),
+            (text.replacen("true", "\"yes\"", 1), "wrong.jsonl:1: `focused` is \"yes\""),
+            (text.replacen("observe", "observ", 1), "wrong.jsonl:2: not a step: it has no `call`"),
+            (format!("{text}[]\n"), "wrong.jsonl:4: not a step: it is no object"),
+            (format!("{text}{{\"ca"), "wrong.jsonl:4: not a step: EOF"),
+            (format!("{text}\n{{\"call\":{{}}}}"), "wrong.jsonl:5: not a step: `method`"),
+            (r#"{"trace":"nothing"}"#.to_owned(), "wrong.jsonl:1: no step"),
+        ] {
+            std::fs::write(&file, spoiled).unwrap();
+            let error = format!("{:#}", on_model(&[folder.path().to_owned()]).unwrap_err());
+            assert!(error.contains(why), "{error}");
+        }
+        std::fs::write(&file, [text.as_bytes(), b"{\"raw\":\"\xff\"}"].concat()).unwrap();
+        let error = format!("{:#}", on_model(&[folder.path().to_owned()]).unwrap_err());
+        assert!(error.contains("wrong.jsonl:4: not a step: invalid unicode"), "{error}");
+
+        // With other line ends and blank lines it is the same recording, and a
+        // file of something else is passed over.
+        std::fs::write(&file, text.replace('\n', "\r\n\r\n")).unwrap();
+        std::fs::write(folder.path().join("other.jsonl"), "{not json\n{\"event\":\"x\"}\n")
+            .unwrap();
+        let summary = on_model(&[folder.path().to_owned()]).unwrap();
+        assert_eq!(summary.to_string(), "1 traces, 2 steps, 1 mismatches");
+        assert_eq!(summary.mismatches[0].line, 5);
+
         let empty = tempfile::tempdir().unwrap();
         assert!(on_model(&[empty.path().to_owned()]).is_err());
         assert!(on_model(&[empty.path().join("missing")]).is_err());

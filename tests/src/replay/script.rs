@@ -64,35 +64,53 @@ pub fn find(dirs: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Reads a file; `None` if its first line is not the head of a trace or a flow.
+/// Reads a file; `None` if it is something else than a trace or a flow: neither
+/// its first line is a head nor the second one a step.
 ///
 /// # Errors
 ///
 /// If the file cannot be read, or a line is none of the format's; the message
 /// names file and line.
 pub fn read(file: &Path) -> anyhow::Result<Option<Script>> {
-    let text =
-        fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
-    let head: Option<Value> = lines.next().and_then(|(_, head)| serde_json::from_str(head).ok());
-    let Some(head) = head.filter(|head| head.get("trace").is_some() || head.get("flow").is_some())
-    else {
+    let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let mut lines = bytes
+        .split(|byte| *byte == b'\n')
+        .enumerate()
+        .map(|(index, line)| (index + 1, line.trim_ascii()))
+        .filter(|(_, line)| !line.is_empty());
+    let Some((number, first)) = lines.next() else {
         return Ok(None);
     };
+    let place = |number: usize| format!("{}:{number}", file.display());
+    let head: Option<Value> = serde_json::from_slice(first).ok();
+    let Some(head) = head.filter(|head| head.get("trace").is_some() || head.get("flow").is_some())
+    else {
+        // A head that is spoiled must not make a trace pass by being skipped.
+        let spoiled = lines.next().is_some_and(|(_, line)| step(line).is_ok());
+        anyhow::ensure!(!spoiled, "{}: not the head of a trace or a flow", place(number));
+        return Ok(None);
+    };
+    let focused = match head.get("focused") {
+        None => true,
+        Some(focused) => focused.as_bool().with_context(|| {
+            format!("{}: `focused` is {focused}, not true or false", place(number))
+        })?,
+    };
     let mut steps = Vec::new();
-    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        let step = serde_json::from_str(line)
-            .map_err(anyhow::Error::from)
-            .and_then(step)
-            .with_context(|| format!("{}:{number}: not a step", file.display()))?;
+    for (number, line) in lines {
+        let step = step(line).with_context(|| format!("{}: not a step", place(number)))?;
         steps.push((number, step));
     }
-    let focused = head.get("focused").and_then(Value::as_bool).unwrap_or(true);
+    anyhow::ensure!(!steps.is_empty(), "{}: no step follows the head", place(number));
     Ok(Some(Script { file: file.to_owned(), focused, steps }))
 }
 
-fn step(line: Map<String, Value>) -> anyhow::Result<Step> {
-    let mut line = line;
+fn step(line: &[u8]) -> anyhow::Result<Step> {
+    let line = serde_json::from_slice::<Value>(line).map_err(|error| {
+        // The file's line is named already, this one is always the first.
+        anyhow::anyhow!("{}", error.to_string().replace(" at line 1 column ", ", at its byte "))
+    })?;
+    let Value::Object(mut line) = line else { bail!("it is no object") };
     let mut text = |name: &str| match line.remove(name) {
         Some(Value::String(text)) => Some(text),
         _ => None,
@@ -128,7 +146,13 @@ fn step(line: Map<String, Value>) -> anyhow::Result<Step> {
             streams: serde_json::from_value(take(&mut line, "streams")?)?,
         });
     }
-    Ok(Step::Observe(take(&mut line, "observe")?))
+    match line.remove("observe") {
+        Some(observed) => Ok(Step::Observe(observed)),
+        None => bail!(
+            "it has no `call`, `raw`, `wait_ms`, `observe`, `open`, `write`, `half_close` or \
+             `after_ms` of the right type"
+        ),
+    }
 }
 
 fn take(line: &mut Map<String, Value>, name: &str) -> anyhow::Result<Value> {

@@ -14,6 +14,9 @@ use super::target::Target;
 /// Longest wait for an answer. The server itself gives up after 5 s.
 const ANSWER: Duration = Duration::from_secs(10);
 
+/// The longest answer that is read.
+const ANSWER_MAX: usize = 1 << 20;
+
 /// A busy machine delivers late.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -132,6 +135,7 @@ fn read_line(connection: &mut UnixStream, received: &mut Vec<u8>) -> anyhow::Res
             return Ok(true);
         }
         anyhow::ensure!(received.len() > before, "no answer within {ANSWER:?}");
+        anyhow::ensure!(received.len() <= ANSWER_MAX, "an answer of over {ANSWER_MAX} bytes");
     }
     Ok(false)
 }
