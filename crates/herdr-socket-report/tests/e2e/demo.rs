@@ -26,7 +26,8 @@ fn the_plain_demo_tells_a_whole_session_and_leaves_nothing() {
     assert!(blocked < title && title < end);
     assert_eq!(end, shown.len() - 1);
     let mut last = output.stdout.lines().rev();
-    assert!(last.next().unwrap().ends_with("herdr-socket-report doctor"), "the next step");
+    assert_eq!(last.next(), Some("  herdr-socket-report doctor"), "the next step");
+    assert_eq!(last.next(), Some("Next, in a pane of your own Herdr:"));
     assert!(last.next().unwrap().ends_with("no agent, title or token of the demo remains."));
     assert!(!output.stdout.contains('\u{1b}'));
 }

@@ -61,7 +61,7 @@ pub(crate) fn end(stage: &Stage) -> Exit {
         Err(error) => (format!("The pane cannot be seen any more: {error}"), Exit::Unreachable),
     };
     if exit == Exit::Fine && !stage.is_live() {
-        text.push_str("\nNext, in a pane of your own Herdr: herdr-socket-report doctor");
+        text.push_str("\nNext, in a pane of your own Herdr:\n  herdr-socket-report doctor");
     }
     // A reader that went away has seen enough.
     let _ = line(&text);

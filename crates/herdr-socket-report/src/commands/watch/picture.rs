@@ -5,18 +5,22 @@ use std::time::Instant;
 use super::table::Row;
 use super::told::age;
 use crate::commands::demo::view::{Line, Style, cut, look};
+use crate::text::wrapped;
 
 /// Most columns of a name, and of a state's text.
 const TEXT_MAX: usize = 30;
 
-/// The picture, of at most so many lines; `tick` turns what works.
+/// The picture, for so many columns and of at most so many lines; `tick` turns
+/// what works.
 pub(crate) fn lines(
     rows: &[Row],
     place: &str,
     waiting: Option<&str>,
-    (room, tick, now): (usize, usize, Instant),
+    ((columns, room), tick, now): ((usize, usize), usize, Instant),
 ) -> Vec<Line> {
     let counted = match rows.len() {
+        // Nobody knows.
+        0 if waiting.is_some() => "no server".to_owned(),
         0 => "no agents".to_owned(),
         1 => "1 agent".to_owned(),
         many => format!("{many} agents"),
@@ -25,7 +29,8 @@ pub(crate) fn lines(
     let mut lines = vec![head];
     if let Some(why) = waiting {
         let text = format!("waiting for the server: {why}");
-        lines.push(Line::default().with(Style::Blocked, &text));
+        let broken = wrapped(&text, columns);
+        lines.extend(broken.iter().map(|line| Line::default().with(Style::Blocked, line)));
     }
     let width = |text: fn(&Row) -> &str| {
         let widest = rows.iter().map(|row| Line::default().with(Style::Plain, text(row)).width());
@@ -107,7 +112,7 @@ mod tests {
     fn drawn(agents: usize, waiting: Option<&str>, room: usize) -> Vec<String> {
         let now = Instant::now();
         let table = table(agents);
-        let lines = lines(table.rows(), "at /s", waiting, (room, 0, now));
+        let lines = lines(table.rows(), "at /s", waiting, ((80, room), 0, now));
         lines.iter().map(Line::plain).collect()
     }
 
@@ -115,7 +120,15 @@ mod tests {
     fn an_agent_has_its_state_time_title_and_tokens() {
         let lines = drawn(1, None, 10);
         assert_eq!(lines, ["1 agent  at /s", "◐ bot0  working  >0s", "  T0  ctx 4k"]);
-        assert_eq!(drawn(0, Some("none"), 9)[1], "waiting for the server: none");
+    }
+
+    #[test]
+    fn a_server_that_is_away_is_not_one_without_agents() {
+        assert_eq!(drawn(0, None, 9), ["no agents  at /s"]);
+        assert_eq!(drawn(0, Some("none"), 9), ["no server  at /s", "waiting for the server: none"]);
+        let narrow = lines(&[], "", Some("it is gone"), ((24, 9), 0, Instant::now()));
+        let narrow: Vec<_> = narrow.iter().map(Line::plain).collect();
+        assert_eq!(narrow[1..], ["waiting for the server:", "it is gone"]);
     }
 
     #[test]

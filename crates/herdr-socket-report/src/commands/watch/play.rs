@@ -125,7 +125,7 @@ impl Watch {
             let looked = Instant::now();
             self.take(look, looked);
             while looked.elapsed() < LOOKS {
-                let shape = (screen.room().1, tick, Instant::now());
+                let shape = (screen.room(), tick, Instant::now());
                 let rows = self.table.rows();
                 screen.draw(picture::lines(rows, &place, self.waiting.as_deref(), shape));
                 tick += 1;
