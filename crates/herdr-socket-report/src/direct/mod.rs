@@ -16,7 +16,7 @@ mod state;
 use std::fmt;
 use std::time::Duration;
 
-use herdr_proto::{AgentLabel, Call, PaneGet, PaneId, PaneInfo, SourceId, Ttl};
+use herdr_proto::{AgentLabel, Call, ErrorCode, PaneGet, PaneId, PaneInfo, SourceId, Ttl};
 use reporter::{Config, Reason};
 use socket_transport::{Client, Endpoint, ErrorKind, Options};
 
@@ -49,8 +49,12 @@ pub(crate) struct Direct {
 pub(crate) enum Problem {
     /// It did not get to the server, or the server refused it.
     Transport(socket_transport::Error),
+    /// The server has no such pane.
+    NoPane(PaneId),
     /// It was delivered and has no effect.
     NotApplied(Reason),
+    /// A release of our row, where the pane shows this agent.
+    NotOurs(String),
     /// This process is not in the pane.
     Foreign,
     /// Nobody can tell, and the settings want it proven.
@@ -78,7 +82,12 @@ impl Direct {
     }
 
     async fn call<C: Call>(&self, call: &C) -> Result<C::Reply, Problem> {
-        self.client.call(call).await.map_err(Problem::Transport)
+        self.client.call(call).await.map_err(|error| match error.rejection() {
+            Some(refused) if refused.code == ErrorCode::PANE_NOT_FOUND => {
+                Problem::NoPane(self.pane.clone())
+            }
+            _ => Problem::Transport(error),
+        })
     }
 }
 
@@ -89,7 +98,7 @@ impl Problem {
             Self::Transport(error) if error.kind() == ErrorKind::Rejected => Exit::Refused,
             Self::Transport(_) => Exit::Unreachable,
             Self::NotApplied(_) => Exit::NotApplied,
-            Self::Foreign | Self::Unproven => Exit::Refused,
+            Self::NoPane(_) | Self::NotOurs(_) | Self::Foreign | Self::Unproven => Exit::Refused,
         }
     }
 }
@@ -98,6 +107,16 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Transport(error) => error.fmt(f),
+            Self::NoPane(pane) => write!(
+                f,
+                "the server has no pane {pane} (pane_not_found): it was closed, or the id is of \
+                 another server; doctor looks"
+            ),
+            Self::NotOurs(shown) => write!(
+                f,
+                "nothing is given back: the pane shows {shown}, and no row of ours; if that row is \
+                 meant, name it with --agent"
+            ),
             Self::NotApplied(reason) => write!(f, "not shown: {reason}; {}", reason.remedy()),
             Self::Foreign => f.write_str(
                 "this process does not run in the pane that HERDR_PANE_ID names; nothing is \

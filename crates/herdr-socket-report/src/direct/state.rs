@@ -70,11 +70,16 @@ impl Direct {
     pub(crate) async fn release(&self) -> Result<(), Problem> {
         self.clear_presentation().await?;
         let made = ["model", "ctx", "session"];
-        let shown = self.look().await?.tokens;
-        let off = made.into_iter().filter(|key| shown.contains_key(*key));
+        let shown = self.look().await?;
+        let off = made.into_iter().filter(|key| shown.tokens.contains_key(*key));
         let off = off.filter_map(|key| Some((TokenKey::parse(key).ok()?, None)));
         self.tokens(&off.collect()).await?;
-        self.give_back().await
+        self.give_back().await?;
+        // Herdr says ok to a release of a row that somebody else has (C2, C3).
+        match shown.agent {
+            Some(other) if other != self.agent.as_str() => Err(Problem::NotOurs(other)),
+            _ => Ok(()),
+        }
     }
 
     /// Gives the row back, and nothing else.

@@ -52,6 +52,33 @@ fn each_of_them_says_one_thing() {
     }
 }
 
+/// Herdr says `ok` to a release that changes nothing (C2, C3).
+#[test]
+fn a_release_of_somebody_elses_row_is_said() {
+    let pane = Pane::new();
+    pane.quietly(&["state", "working", "--agent", "other"]);
+    let output = pane.run(&["release"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(complaints(&output).contains("the pane shows other"), "{}", complaints(&output));
+    assert_eq!(pane.run(&["release", "--strict"]).status.code(), Some(4));
+    assert_eq!(pane.now().agent.as_deref(), Some("other"));
+    pane.quietly(&["release", "--agent", "other", "--strict"]);
+    assert_eq!(pane.now().agent, None);
+    pane.quietly(&["release", "--strict"]);
+}
+
+#[test]
+fn a_pane_that_is_not_there_is_named() {
+    let pane = Pane::new();
+    let socket = pane.herdr.socket_path().to_str().unwrap();
+    let place = ["--socket", socket, "--pane", "w9:p9", "--any-pane"];
+    for report in [&["state", "working"][..], &["title", "T"], &["release"]] {
+        let output = pane.run(&[report, &place, &["--strict"]].concat());
+        assert_eq!(output.status.code(), Some(4), "{report:?}");
+        assert!(complaints(&output).contains("no pane w9:p9"), "{}", complaints(&output));
+    }
+}
+
 #[test]
 fn a_label_that_is_taken_off_gives_way_to_the_configured_one() {
     for (pane, owner) in panes() {

@@ -79,7 +79,7 @@ fn attach_leaves_a_pane_that_somebody_has() {
     let pid = std::process::id().to_string();
     let output = pane.run(&["attach", "--pid", &pid, "--agent", "other", "--strict"]);
     assert_eq!(output.status.code(), Some(4));
-    assert!(crate::pane::complaints(&output).contains("another reporter has the pane"));
+    assert!(crate::pane::complaints(&output).contains("another process reports for this pane"));
     assert_eq!(pane.now().agent.as_deref(), Some("agent"));
     assert_eq!(run.finish().code(), Some(0));
 }

@@ -79,14 +79,17 @@ impl fmt::Display for Refused {
             Self::LongId => write!(f, "an id has over {ID_MAX_BYTES} bytes"),
             Self::TooManyOpen => write!(f, "over {OPEN_MAX} agents, tools and prompts are open"),
             Self::TokenKeys(keys) => {
-                write!(f, "token keys {} are not 1 to 32 of A-Z a-z 0-9 _ -", text::list(keys))
+                write!(f, "token keys {}: expected 1 to 32 of A-Z a-z 0-9 _ -", text::list(keys))
             }
             Self::TooManyTokens(keys) => {
                 write!(f, "a pane takes 32 tokens; left out: {}", text::list(keys))
             }
             Self::Session(wrong) => {
                 f.write_str("left out of the session: ")?;
-                let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+                // By the names that events have.
+                let told =
+                    |wrong: &InvalidValue| wrong.to_string().replace("agent_session_", "session_");
+                let wrong: Vec<String> = wrong.iter().map(told).collect();
                 f.write_str(&wrong.join("; "))
             }
         }

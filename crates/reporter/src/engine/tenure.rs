@@ -100,7 +100,8 @@ impl Tenure {
                 }
                 shared.raise_once(Diagnostic::new(
                     DiagnosticKind::Deferred,
-                    "another process reports for this pane; it keeps it",
+                    "another process reports for this pane and keeps it; herdr-socket-report doctor \
+                     says which",
                 ));
                 return Lease::Denied;
             }

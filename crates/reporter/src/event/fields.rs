@@ -181,7 +181,12 @@ impl<'a> Fields<'a> {
     }
 
     fn wrong(&self, field: &'static str, value: &Value, expected: &'static str) -> LineProblem {
-        self.problem(field, format!("is {}", kind_of(value)), expected)
+        let kind = match kind_of(value) {
+            // There a number is right, only not this one.
+            "a number" if expected.contains("number") => "another number",
+            kind => kind,
+        };
+        self.problem(field, format!("is {kind}"), expected)
     }
 
     fn check_id(&self, name: &'static str, id: String) -> Result<String, LineProblem> {
@@ -196,7 +201,7 @@ fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
-        Value::Number(_) => "another number",
+        Value::Number(_) => "a number",
         Value::String(_) => "a text",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",

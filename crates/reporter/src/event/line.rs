@@ -230,11 +230,11 @@ mod tests {
             (r#"{"event": "tool_started", "tool": "x"}"#, "`tool_id` is missing; expected"),
             (
                 r#"{"event": "prompt_opened", "prompt_id": "p", "kind": 1}"#,
-                "`kind` is another number; expected approval or question",
+                "`kind` is a number; expected approval or question",
             ),
             (
                 r#"{"event": "workflow_snapshot", "provider": "p", "ready": true, "running": ["a", 1]}"#,
-                "`running` has another number in place 2; expected a list of texts",
+                "`running` has a number in place 2; expected a list of texts",
             ),
             (
                 r#"{"event": "tokens_changed", "tokens": {"a": "x", "b": [1]}}"#,

@@ -76,7 +76,7 @@ fn a_session_goes_out_as_far_as_the_server_takes_it() {
         }))
         .unwrap_err();
     let told = refused.to_string();
-    assert!(told.contains("agent_session_path is relative"), "{told}");
+    assert!(told.contains("session_path is relative"), "{told}");
     assert!(told.contains("resume_argv") && !told.contains("/bin/agent"), "{told}");
     let given = activity.snapshot(&Config::default()).unwrap().session.unwrap();
     assert!(given.id.is_some());

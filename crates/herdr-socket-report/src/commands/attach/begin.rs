@@ -73,7 +73,7 @@ pub(crate) fn run(args: Args) -> Exit {
         // Two that came at the same time.
         Ok(Word::Deferred) if guards(&lease, args.pid) => Exit::Fine,
         Ok(Word::Deferred) => {
-            say("deferred: another reporter has the pane; it keeps it");
+            say("deferred: another process reports for this pane and keeps it; doctor says which");
             if args.strict { Exit::Refused } else { Exit::Fine }
         }
         Ok(Word::Gone) => {

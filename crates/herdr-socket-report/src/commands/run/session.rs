@@ -164,7 +164,7 @@ fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, voice: &Voice) 
         return;
     }
     let (kind, detail) = if matches!(lease.try_share(), Ok(None)) {
-        (Deferred, "another process reports for this pane; it keeps it")
+        (Deferred, "another process reports for this pane and keeps it; doctor says which")
     } else if end == End::Input {
         (Timeout, "nothing was delivered: the server did not answer before the end")
     } else {
