@@ -357,6 +357,16 @@ fn sockets_and_lines() {
 }
 
 #[test]
+fn the_name_of_the_terminal() {
+    for name in ["0.8.2", "0.9.0", "0.9.3", "tuios"] {
+        let herdr = FakeHerdr::builder().profile(name.parse().unwrap()).start().unwrap();
+        let named = ("TERM_PROGRAM".to_owned(), "herdr".to_owned());
+        assert_eq!(herdr.env().contains(&named), name == "0.9.3", "{name}");
+        assert_eq!(herdr.env().iter().filter(|(name, _)| name.starts_with("HERDR_")).count(), 6);
+    }
+}
+
+#[test]
 fn reports_from_outside_the_pane() {
     let herdr = FakeHerdr::builder()
         .profile(Profile::tuios())

@@ -123,6 +123,11 @@ impl Profile {
         self.tuios
     }
 
+    /// Whether panes get `TERM_PROGRAM=herdr`, as from 0.9.2 on.
+    pub fn names_its_terminal(&self) -> bool {
+        self.resumes && !self.tuios
+    }
+
     /// The mode bits of the socket file.
     pub fn socket_mode(&self) -> u32 {
         if self.tuios { 0o700 } else { 0o600 }

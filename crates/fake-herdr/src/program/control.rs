@@ -88,11 +88,11 @@ fn perform(control: Control, herdr: &FakeHerdr) -> Value {
                 Some(times) => herdr.fault_times(fault, times),
                 None => herdr.fault(fault),
             }
-            done()
+            listening(herdr)
         }
         Control::ClearFaults => {
             herdr.clear_faults();
-            done()
+            listening(herdr)
         }
         Control::Split { pane } => {
             named(&pane, herdr.with_model(|model| model.split_pane(now, &pane)))
@@ -124,11 +124,11 @@ fn perform(control: Control, herdr: &FakeHerdr) -> Value {
         }
         Control::LiveHandoff => {
             herdr.live_handoff();
-            done()
+            listening(herdr)
         }
         Control::Restart => {
             herdr.restart();
-            done()
+            listening(herdr)
         }
         Control::Observe { pane } => observe(&pane, herdr),
         Control::Log { from } => log(from, herdr),
@@ -196,6 +196,16 @@ fn shown(seen: &Observation) -> Value {
         }
     }
     shown
+}
+
+/// Done, if the socket is as it should be now.
+fn listening(herdr: &FakeHerdr) -> Value {
+    match herdr.socket_error() {
+        Some(why) => {
+            refused(&format!("nobody listens at {}: {why}", herdr.socket_path().display()))
+        }
+        None => done(),
+    }
 }
 
 fn done() -> Value {
@@ -267,6 +277,23 @@ mod tests {
         let herdr = Arc::new(FakeHerdr::start().unwrap());
         assert_eq!(say(&herdr, "{\"do\":\"stop\"}\nnope\n"), [done()]);
         herdr.wait();
+    }
+
+    #[test]
+    fn a_path_that_was_taken_meanwhile_is_told() {
+        let herdr = Arc::new(FakeHerdr::start().unwrap());
+        let replies = say(&herdr, "{\"do\":\"fault\",\"fault\":\"gone\"}\n");
+        assert_eq!(replies, [done()]);
+        let other = std::os::unix::net::UnixListener::bind(herdr.socket_path()).unwrap();
+        // Also a server that is gone does not touch what is another's.
+        say(&herdr, "{\"do\":\"split\",\"pane\":\"w1:p1\"}\n");
+        herdr.fault(fake_herdr::Fault::Refusing);
+        assert!(herdr.socket_path().exists());
+        let clear = "{\"do\":\"clear_faults\"}\n";
+        let error = say(&herdr, clear)[0]["error"].as_str().unwrap_or_default().to_owned();
+        assert!(error.contains("a server listens there already"), "{error}");
+        drop(other);
+        assert_eq!(say(&herdr, clear), [done()]);
     }
 
     #[test]

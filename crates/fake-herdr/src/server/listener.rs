@@ -1,21 +1,23 @@
 //! The thread that owns the socket: it binds, accepts, binds anew after a
 //! handoff or an outage, and joins every connection in the end.
 
+use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::{fs, io};
 
 use rustix::event::{PollFd, PollFlags};
 
 use super::connection;
 use super::line;
 use super::shared::{Shared, Socket, Wish};
-use super::socket::{Bound, Stuffing};
+use super::socket::{Bound, SocketFile, Stuffing};
 
 pub(super) struct Listener {
     shared: Arc<Shared>,
     /// `None` while nobody is to be found.
     bound: Option<Bound>,
+    /// The file of a socket that was closed.
+    left: Option<SocketFile>,
     generation: u64,
     stuffing: Option<Stuffing>,
     /// Connections that filled a backlog and are still to be accepted.
@@ -27,8 +29,15 @@ impl Listener {
     pub(super) fn bind(shared: Arc<Shared>) -> io::Result<Self> {
         let generation = shared.wish().generation;
         let bound = Some(Bound::at(shared.path(), shared.socket_mode())?);
-        let mut listener =
-            Self { shared, bound, generation, stuffing: None, stuffed: 0, connections: Vec::new() };
+        let mut listener = Self {
+            shared,
+            bound,
+            left: None,
+            generation,
+            stuffing: None,
+            stuffed: 0,
+            connections: Vec::new(),
+        };
         let wish = listener.shared.wish();
         listener.follow(wish);
         Ok(listener)
@@ -65,37 +74,52 @@ impl Listener {
     /// Makes the socket as it is to be now.
     fn follow(&mut self, wish: Wish) {
         let mut replaced = self.bound.is_none();
+        let (path, mode) = (self.shared.path(), self.shared.socket_mode());
+        let mut failure = None;
         match wish.socket {
             Socket::Listening => {
                 let another = wish.generation != self.generation;
                 match &mut self.bound {
                     Some(bound) if another => {
-                        bound.renew(self.shared.path(), self.shared.socket_mode());
+                        failure = bound.renew(path, mode).err();
                         replaced = true;
                     }
                     Some(_) => {}
-                    None => {
-                        self.bound = Bound::at(self.shared.path(), self.shared.socket_mode()).ok();
-                    }
+                    None => match Bound::at(path, mode) {
+                        Ok(bound) => self.bound = Some(bound),
+                        Err(error) => failure = Some(error),
+                    },
                 }
             }
-            // The file stays when the socket is closed.
-            Socket::Refusing => self.bound = None,
-            Socket::Gone => {
-                match self.bound.take() {
-                    Some(bound) => bound.remove(self.shared.path()),
-                    // It was refusing before, and the file is its.
-                    None => _ = fs::remove_file(self.shared.path()),
-                }
-            }
+            Socket::Refusing => self.close(),
+            Socket::Gone => self.remove(),
         }
         self.generation = wish.generation;
+        if failure.is_some() {
+            // The old socket, if there is one, is of a process that is gone.
+            self.close();
+        }
         if replaced || self.bound.is_none() {
             // What was stuffed is gone with the old socket.
             (self.stuffing, self.stuffed) = (None, 0);
         }
         self.fill(wish.full);
-        self.shared.follow(wish);
+        self.shared.follow(wish, failure);
+    }
+
+    /// Closes the socket; its file stays.
+    fn close(&mut self) {
+        if let Some(bound) = self.bound.take() {
+            self.left = Some(bound.file());
+        }
+    }
+
+    /// Closes the socket and removes its file, but nobody else's.
+    fn remove(&mut self) {
+        self.close();
+        if let Some(file) = self.left.take() {
+            file.remove(self.shared.path());
+        }
     }
 
     /// Fills the backlog, or empties it.
@@ -134,13 +158,7 @@ impl Listener {
 
     /// Closes, removes the file and joins whatever was started.
     pub(super) fn end(mut self) {
-        match self.bound.take() {
-            Some(bound) => bound.remove(self.shared.path()),
-            None if self.shared.wish().socket == Socket::Refusing => {
-                let _ = fs::remove_file(self.shared.path());
-            }
-            None => {}
-        }
+        self.remove();
         // `server.stop` ends the other connections as well; this wakes them.
         self.shared.stop();
         #[cfg(feature = "pty")]

@@ -177,6 +177,14 @@ impl FakeHerdr {
         self.shared.with_socket(|state, _| state.faults.clear());
     }
 
+    /// Why no socket is at the path though there should be one: somebody put
+    /// something else there while the server was gone, or took its folder away.
+    /// It is tried again with each change. `None` when all is well.
+    pub fn socket_error(&self) -> Option<String> {
+        self.shared.with_socket(|_, _| ());
+        self.shared.lock().unbound.clone()
+    }
+
     /// Hands the panes to a new server process, as [`Model::live_handoff`] says;
     /// streams end and the socket gets a new inode at the same path, which is so
     /// when this returns.

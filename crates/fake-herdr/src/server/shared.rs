@@ -30,6 +30,8 @@ pub(super) struct State {
     hangup: Arc<Alarm>,
     stopped: bool,
     ended: bool,
+    /// Why there is no socket where one should be.
+    pub(super) unbound: Option<String>,
     /// Counts the changes, and up to which the listener has followed.
     changes: u64,
     followed: u64,
@@ -76,6 +78,7 @@ impl Shared {
                 changes: 0,
                 followed: 0,
                 ended: false,
+                unbound: None,
                 #[cfg(feature = "pty")]
                 terminals: None,
             }),
@@ -189,9 +192,12 @@ impl Shared {
         result
     }
 
-    /// The listener has done what it was wished.
-    pub(super) fn follow(&self, wish: Wish) {
-        self.lock().followed = wish.changes;
+    /// The listener has done what it was wished, or could not.
+    pub(super) fn follow(&self, wish: Wish, failure: Option<io::Error>) {
+        let mut state = self.lock();
+        state.followed = wish.changes;
+        state.unbound = failure.map(|error| error.to_string());
+        drop(state);
         self.changed.notify_all();
     }
 
@@ -247,14 +253,18 @@ pub(super) fn environment(
     let text = |path: &Path| path.to_string_lossy().into_owned();
     // A program of the pane may be in another folder.
     let socket = &std::path::absolute(socket).unwrap_or_else(|_| socket.to_owned());
-    Some(vec![
+    let mut variables = vec![
         ("HERDR_ENV".to_owned(), "1".to_owned()),
         ("HERDR_SOCKET_PATH".to_owned(), text(socket)),
         ("HERDR_BIN_PATH".to_owned(), text(&program)),
         ("HERDR_WORKSPACE_ID".to_owned(), workspace),
         ("HERDR_TAB_ID".to_owned(), tab),
         ("HERDR_PANE_ID".to_owned(), pane),
-    ])
+    ];
+    if model.profile().names_its_terminal() {
+        variables.push(("TERM_PROGRAM".to_owned(), "herdr".to_owned()));
+    }
+    Some(variables)
 }
 
 /// What is to be at the path.

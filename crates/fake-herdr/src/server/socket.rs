@@ -16,7 +16,26 @@ const BACKLOG: i32 = 4096;
 #[derive(Debug)]
 pub(super) struct Bound {
     socket: UnixListener,
+    file: SocketFile,
+}
+
+/// Which file it is that a socket was bound at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SocketFile {
     inode: u64,
+}
+
+impl SocketFile {
+    fn at(path: &Path) -> io::Result<Self> {
+        Ok(Self { inode: fs::symlink_metadata(path)?.ino() })
+    }
+
+    /// Removes it, if it is still this one that is at the path.
+    pub(super) fn remove(self, path: &Path) {
+        if Self::at(path).is_ok_and(|found| found == self) {
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 /// Connections that fill a backlog; they go with this.
@@ -49,24 +68,23 @@ impl Bound {
         .map_err(|error| explain(error, path))?;
         fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
         socket.set_nonblocking(true)?;
-        Ok(Self { socket, inode: fs::symlink_metadata(path)?.ino() })
+        Ok(Self { socket, file: SocketFile::at(path)? })
     }
 
     /// Another socket at the same path. It is bound beside the old one and put
     /// in its place, so that it has another inode and the path is never empty.
-    pub(super) fn renew(&mut self, path: &Path, mode: u32) {
+    pub(super) fn renew(&mut self, path: &Path, mode: u32) -> io::Result<()> {
         let mut beside = path.as_os_str().to_owned();
         beside.push("~");
         let fresh = Self::at(Path::new(&beside), mode)
             .and_then(|fresh| fs::rename(&beside, path).map(|()| fresh))
             .or_else(|_| {
                 // The name beside it has one byte more, which may be one too many.
-                self.remove_file(path);
+                self.file.remove(path);
                 Self::at(path, mode)
             });
-        if let Ok(fresh) = fresh {
-            *self = fresh;
-        }
+        *self = fresh?;
+        Ok(())
     }
 
     pub(super) fn socket(&self) -> &UnixListener {
@@ -79,9 +97,9 @@ impl Bound {
         Some(connection)
     }
 
-    /// Closes, and removes the file if it is still ours.
-    pub(super) fn remove(self, path: &Path) {
-        self.remove_file(path);
+    /// Its file, which stays when the socket is closed.
+    pub(super) fn file(&self) -> SocketFile {
+        self.file
     }
 
     /// Fills the backlog, so that no further connection fits.
@@ -107,12 +125,6 @@ impl Bound {
     /// Lets connections in again.
     pub(super) fn unstuff(&self) {
         let _ = rustix::net::listen(&self.socket, BACKLOG);
-    }
-
-    fn remove_file(&self, path: &Path) {
-        if fs::symlink_metadata(path).is_ok_and(|found| found.ino() == self.inode) {
-            let _ = fs::remove_file(path);
-        }
     }
 }
 
