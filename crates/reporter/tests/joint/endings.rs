@@ -6,7 +6,7 @@ use reporter::machine::{Input, PaneCall};
 use reporter::{AgentEvent, Ended};
 use serde_json::json;
 
-use crate::world::events::{asked, settled, started, title};
+use crate::events::{asked, settled, started, title};
 use crate::world::{Fate, World};
 
 const SECOND: Duration = Duration::from_secs(1);

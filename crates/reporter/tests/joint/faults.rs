@@ -7,7 +7,7 @@ use reporter::machine::{Input, PaneCall};
 use reporter::{Config, DiagnosticKind, Outcome, Reason};
 use serde_json::json;
 
-use crate::world::events::{answered, asked, session, settled, started, title, token};
+use crate::events::{answered, asked, session, settled, started, title, token};
 use crate::world::{AGENT, EPOCH, Fate, SOURCE, World};
 
 const SECOND: Duration = Duration::from_secs(1);

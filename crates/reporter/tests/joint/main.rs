@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod endings;
+mod events;
 mod faults;
 mod odd;
 mod properties;

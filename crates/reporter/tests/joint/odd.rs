@@ -9,7 +9,7 @@ use reporter::machine::{Answer, Input, PaneCall};
 use reporter::{AgentEvent, Config, DiagnosticKind, Ended, Outcome};
 use serde_json::json;
 
-use crate::world::events::{answered, asked, settled, started, title, token};
+use crate::events::{answered, asked, settled, started, title, token};
 use crate::world::{AGENT, EPOCH, Fate, Home, PANE, SOURCE, World};
 
 const SECOND: Duration = Duration::from_secs(1);

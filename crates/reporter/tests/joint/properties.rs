@@ -7,7 +7,7 @@ use reporter::machine::{Input, PaneCall};
 use reporter::{AgentEvent, Config, Ended, Outcome, Part, Prompt};
 use serde_json::json;
 
-use crate::world::events::{session, settled, started, title, token};
+use crate::events::{session, settled, started, title, token};
 use crate::world::{AGENT, Fate, World};
 
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use reporter::machine::{Input, PaneCall};
 use reporter::{Config, DiagnosticKind, Ended};
 use serde_json::json;
 
-use crate::world::events::{asked, started};
+use crate::events::{asked, started};
 use crate::world::{AGENT, Fate, Home, PANE, World};
 
 const SECOND: Duration = Duration::from_secs(1);

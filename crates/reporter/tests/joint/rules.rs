@@ -5,7 +5,7 @@ use std::time::Duration;
 use reporter::{AgentEvent, Config, Outcome, Part};
 use serde_json::json;
 
-use crate::world::events::{answered, asked, session, settled, started, title, token};
+use crate::events::{answered, asked, session, settled, started, title, token};
 use crate::world::{AGENT, EPOCH, Fate, World};
 
 const SECOND: Duration = Duration::from_secs(1);

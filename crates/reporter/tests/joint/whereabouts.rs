@@ -7,7 +7,7 @@ use reporter::machine::{Identity, Input, Lease};
 use reporter::{AgentEvent, Config, DiagnosticKind, Ended, UnverifiedPane};
 use serde_json::json;
 
-use crate::world::events::{asked, session, started, title, token};
+use crate::events::{asked, session, started, title, token};
 use crate::world::{AGENT, Home, PANE, SOURCE, World};
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::PaneId;
-use reporter::{Ended, LeaseFile, Prompt, Reporter};
+use reporter::{AgentEvent, Ended, LeaseFile, MAIN_AGENT, Prompt, Reporter};
 use serde_json::Value;
 use socket_transport::Endpoint;
 
@@ -59,31 +59,33 @@ fn events_go_to_the_guard_and_nothing_to_the_server() {
     assert!(requests(&herdr).is_empty(), "the pane is the guard's");
 }
 
-#[test]
-fn when_the_guard_is_gone_the_host_reports_by_itself() {
+/// A host at work that reports through its guard: the server, the guard's lease,
+/// the host, and what the guard hears it by.
+fn forwarding() -> (FakeHerdr, std::fs::File, Reporter, (UnixListener, UnixStream)) {
     let herdr = FakeHerdr::start().unwrap();
     let (held, listener) = guard(&herdr);
     let pane = builder(&herdr).start();
-    let _turn = pane.turn();
+    pane.record(AgentEvent::AgentStarted { agent_id: MAIN_AGENT.into() }).unwrap();
     let (stream, _) = listener.accept().unwrap();
     until_event(&mut lines(&stream), "state_set");
-    drop((held, listener, stream));
+    (herdr, held, pane, (listener, stream))
+}
+
+#[test]
+fn when_the_guard_is_gone_the_host_reports_by_itself() {
+    let (herdr, held, pane, connections) = forwarding();
+    drop((held, connections));
     takes_over(&herdr, pane);
 }
 
 #[test]
 fn a_lease_that_outlives_the_guards_connections_is_waited_for() {
-    let herdr = FakeHerdr::start().unwrap();
-    let (held, listener) = guard(&herdr);
-    let pane = builder(&herdr).start();
-    let _turn = pane.turn();
-    let (stream, _) = listener.accept().unwrap();
-    until_event(&mut lines(&stream), "state_set");
+    let (herdr, held, pane, connections) = forwarding();
     // For longer than a start is patient nobody is told that another one has
     // the pane, and neither while its lease is about to go.
     let diagnostics = pane.diagnostics();
     assert_eq!(diagnostics.recv_timeout(Duration::from_millis(2100)), None);
-    drop((listener, stream));
+    drop(connections);
     assert_eq!(diagnostics.recv_timeout(Duration::from_millis(300)), None);
     drop(held);
     takes_over(&herdr, pane);
