@@ -121,6 +121,18 @@ fn a_path_that_does_not_work_is_named() {
     assert!(message.contains("no socket"), "{message}");
 }
 
+/// Each split is a line in every event of the layout, so thousands of panes in
+/// one tab would take minutes.
+#[test]
+fn a_number_of_panes_that_is_too_large_is_refused() {
+    let mut command = program();
+    command.args(["serve", "--socket", "s.sock", "--panes", "201"]).stderr(Stdio::piped());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("--panes") && message.contains("200"), "{message}");
+}
+
 /// A path that cannot be bound, and words of the reason.
 #[test]
 fn a_path_that_cannot_be_served_says_why() {

@@ -32,9 +32,10 @@ struct Serve {
     /// Where to listen
     #[arg(long, value_name = "PATH")]
     socket: PathBuf,
-    /// How many panes the first tab has
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    panes: usize,
+    /// How many panes the first tab has, up to 200
+    #[arg(long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u8).range(..=200))]
+    panes: u8,
     /// The protocol number, which chooses the newest known server that has it
     #[arg(long, value_name = "P", default_value_t = 20)]
     protocol: u64,

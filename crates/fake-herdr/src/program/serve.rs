@@ -16,7 +16,7 @@ use super::{Serve, control};
 pub(super) fn serve(settings: &Serve) -> anyhow::Result<()> {
     let profile =
         settings.profile.clone().unwrap_or_else(|| Profile::for_protocol(settings.protocol));
-    let builder = FakeHerdr::builder().panes(settings.panes).profile(profile);
+    let builder = FakeHerdr::builder().panes(settings.panes.into()).profile(profile);
     let builder = settings.fault.iter().cloned().fold(builder, Builder::fault);
     #[cfg(feature = "pty")]
     let builder = match &settings.shell {
