@@ -286,6 +286,7 @@ fn a_killed_server_takes_its_shells_along() {
 
 #[test]
 fn a_program_that_is_not_there_is_an_error() {
-    assert!(FakeHerdr::builder().program(["/no/such/program"]).start().is_err());
+    let error = FakeHerdr::builder().program(["/no/such/program"]).start().unwrap_err();
+    assert!(error.to_string().contains("/no/such/program"), "{error}");
     assert!(FakeHerdr::builder().program(Vec::<String>::new()).start().is_err());
 }

@@ -4,6 +4,7 @@
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 
@@ -11,6 +12,9 @@ use super::connection;
 use super::line;
 use super::shared::{Shared, Socket, Wish};
 use super::socket::{Bound, SocketFile, Stuffing};
+
+/// Between two tries to accept that fail.
+const AFTER_FAILURE: Duration = Duration::from_millis(10);
 
 pub(super) struct Listener {
     shared: Arc<Shared>,
@@ -140,6 +144,8 @@ impl Listener {
 
     fn accept(&mut self) {
         let Some(connection) = self.bound.as_ref().and_then(Bound::accept) else {
+            // Out of descriptors, say; the one who knocks goes on knocking.
+            line::wait(self.shared.bell().hear(), None, AFTER_FAILURE);
             return;
         };
         if self.stuffed > 0 && line::has_left(&connection) {

@@ -72,7 +72,10 @@ impl Terminal {
         }
         let input = Arc::new(Input { typed: Mutex::default(), alarm: Alarm::new()? });
         let mut child =
-            program.envs(variables).env("TERM", "xterm-256color").spawn(pts).map_err(other)?;
+            program.envs(variables).env("TERM", "xterm-256color").spawn(pts).map_err(|error| {
+                let program = command[0].display();
+                io::Error::other(format!("cannot run {program} in {folder}: {error}"))
+            })?;
         let pid = child.id();
         let pty = Arc::new(pty);
         let screen = Arc::new(Mutex::new(vt100::Parser::new(ROWS, COLUMNS, SCROLLBACK)));
