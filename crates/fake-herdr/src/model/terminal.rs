@@ -82,6 +82,7 @@ pub(crate) struct Terminal {
     /// The state read from the screen, and whether a prompt is to be seen there.
     pub(super) screen: State,
     pub(super) prompt_seen_at: Option<u64>,
+    /// The detected process has shown no state so far.
     pub(super) shown_no_state: bool,
     /// When the idle that an ended process leaves behind goes.
     pub(super) clears_at: Option<std::time::Duration>,

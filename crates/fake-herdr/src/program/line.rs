@@ -4,7 +4,6 @@
 use std::fmt;
 
 use fake_herdr::Fault;
-use serde::Deserialize as _;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
@@ -100,16 +99,10 @@ pub(super) fn read(line: &[u8]) -> Result<Control, String> {
 fn fault(fields: &mut Fields) -> Result<Control, String> {
     let name = fields.text("fault", "the name of a fault such as \"half-line\"")?;
     let fault: Fault = name.parse().map_err(|unknown| format!("{unknown}"))?;
-    let times = match fields.number("times")? {
-        None => None,
-        Some(times) => {
-            let most = u32::MAX;
-            Some(
-                u32::try_from(times)
-                    .map_err(|_| format!("`times` is {times}: {most} is the most"))?,
-            )
-        }
-    };
+    let times = fields.number("times")?.map(|times| {
+        u32::try_from(times).map_err(|_| format!("`times` is {times}: {} is the most", u32::MAX))
+    });
+    let times = times.transpose()?;
     // Nothing would count them.
     if times.is_some_and(|times| times > 0) && fault.is_lasting() {
         return Err(format!(
@@ -212,23 +205,11 @@ impl<'de> Visitor<'de> for Once {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
         let mut fields = Map::new();
         while let Some(name) = access.next_key::<String>()? {
-            let value = access.next_value_seed(Plain)?;
-            if fields.insert(name.clone(), value).is_some() {
+            if fields.insert(name.clone(), access.next_value()?).is_some() {
                 return Err(serde::de::Error::custom(format!("`{name}` stands there twice")));
             }
         }
         Ok(fields)
-    }
-}
-
-/// Any value, as it is.
-struct Plain;
-
-impl<'de> serde::de::DeserializeSeed<'de> for Plain {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        Value::deserialize(deserializer)
     }
 }
 

@@ -17,6 +17,10 @@ use crate::output::say;
 use crate::settings::flags::SettingFlags;
 use crate::settings::{Loaded, Sources, load};
 
+/// Why nothing is reported where another one has the lease.
+#[cfg(unix)]
+const KEPT: &str = "another process reports for this pane and keeps it; doctor says which";
+
 /// Reads the settings; what is wrong with them goes to stderr.
 fn settings(flags: SettingFlags) -> Result<Loaded, Exit> {
     settings_of(flags, None)

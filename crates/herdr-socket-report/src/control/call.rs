@@ -124,6 +124,11 @@ impl Call {
     }
 }
 
+/// Whether the one who was called was too slow.
+pub(crate) fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
 impl Answers {
     fn add(&mut self, line: &str) {
         match serde_json::from_str(line) {

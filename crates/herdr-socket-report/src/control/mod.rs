@@ -12,7 +12,7 @@ mod outbox;
 mod server;
 mod socket_file;
 
-pub(crate) use call::{Answers, Call};
+pub(crate) use call::{Answers, Call, is_timeout};
 pub(crate) use intake::Intake;
 pub(crate) use server::{Control, is_ours};
 pub(crate) use socket_file::SocketFile;

@@ -149,14 +149,21 @@ mod tests {
     use crate::config::Config;
     use crate::machine::Ended;
 
+    /// A pane's lease in a folder that is not there yet, and the settings that
+    /// say so.
+    fn lease_in(folder: &tempfile::TempDir) -> (Config, LeaseFile) {
+        let leases = Some(folder.path().join("leases"));
+        let config = Config { runtime_folder: leases, ..Config::default() };
+        let pane = herdr_proto::PaneId::parse("w1:p1").expect("an id");
+        let pane = socket_transport::Endpoint::new(folder.path().join("s"), pane);
+        let lease = LeaseFile::of_pane(&config, &pane);
+        (config, lease)
+    }
+
     #[test]
     fn a_predecessor_that_stops_late_still_leaves_its_lease() {
         let folder = tempfile::tempdir().unwrap();
-        let leases = Some(folder.path().join("leases"));
-        let config = Config { runtime_folder: leases, ..Config::default() };
-        let pane = herdr_proto::PaneId::parse("w1:p1").unwrap();
-        let pane = socket_transport::Endpoint::new(folder.path().join("s"), pane);
-        let lease = LeaseFile::of_pane(&config, &pane);
+        let (config, lease) = lease_in(&folder);
         let held = lease.try_take().unwrap();
         let predecessor = Shared::new(config.clone(), true);
         predecessor.retire();
@@ -176,11 +183,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_holder_that_seems_gone_is_waited_for_anew() {
         let folder = tempfile::tempdir().expect("a folder");
-        let leases = Some(folder.path().join("leases"));
-        let config = Config { runtime_folder: leases, ..Config::default() };
-        let pane = herdr_proto::PaneId::parse("w1:p1").expect("an id");
-        let pane = socket_transport::Endpoint::new(folder.path().join("s"), pane);
-        let mut tenure = Tenure::new(LeaseFile::of_pane(&config, &pane), None);
+        let mut tenure = Tenure::new(lease_in(&folder).1, None);
         tokio::time::advance(PATIENCE + RETRY).await;
         tenure.last_try = Some(Instant::now());
         assert!(tenure.next_try().is_none() && !tenure.may_try());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reporter::{LeaseFile, Role};
 
 use super::Args;
-use crate::commands::{flags_before, settings};
+use crate::commands::{KEPT, flags_before, settings};
 use crate::exit::Exit;
 use crate::guard::{Launch, Watched, Word, launch};
 use crate::output::say;
@@ -73,7 +73,7 @@ pub(crate) fn run(args: Args) -> Exit {
         // Two that came at the same time.
         Ok(Word::Deferred) if guards(&lease, args.pid) => Exit::Fine,
         Ok(Word::Deferred) => {
-            say("deferred: another process reports for this pane and keeps it; doctor says which");
+            say(&format!("deferred: {KEPT}"));
             if args.strict { Exit::Refused } else { Exit::Fine }
         }
         Ok(Word::Gone) => {

@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
@@ -12,7 +11,7 @@ use std::time::Duration;
 use reporter::LeaseFile;
 
 use super::check::Check;
-use crate::control::Call;
+use crate::control::{Call, is_timeout};
 use crate::wait::wait_for;
 
 const NAME: &str = "lease";
@@ -122,9 +121,7 @@ pub(super) fn ear(socket: &Path) -> Ear {
     let called = Call::to(socket, CONTROL);
     match called.and_then(|call| call.tell(&[], false)) {
         Ok(_) => Ear::Open,
-        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-            Ear::Silent
-        }
+        Err(error) if is_timeout(&error) => Ear::Silent,
         Err(_) => Ear::None,
     }
 }

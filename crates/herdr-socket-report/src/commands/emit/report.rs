@@ -1,7 +1,7 @@
 //! Saying it: to the pane's reporter, or straight to Herdr.
 
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use socket_transport::{Absence, Endpoint};
 
 use super::Common;
 use crate::commands::settings;
-use crate::control::{Answers, Call, HERDR_REPORT_SOCKET};
+use crate::control::{Answers, Call, HERDR_REPORT_SOCKET, is_timeout};
 use crate::direct::{Batch, Direct, Problem};
 use crate::exit::Exit;
 use crate::output::say;
@@ -167,7 +167,7 @@ impl Report {
         let flush = self.common.strict || self.confirm;
         let answers = match call.tell(&lines, flush) {
             Ok(answers) => answers,
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            Err(error) if is_timeout(&error) => {
                 let limit = OWNER.as_secs();
                 say(&format!(
                     "the pane's reporter does not answer within {limit} s; `doctor` says which \

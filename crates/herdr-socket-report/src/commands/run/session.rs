@@ -9,6 +9,7 @@ use reporter::{Ended, Handle, LeaseFile, Reporter};
 
 use super::flushes::Flushes;
 use super::voice::Voice;
+use crate::commands::KEPT;
 use crate::control::{Control, Intake};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
@@ -164,7 +165,7 @@ fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, voice: &Voice) 
         return;
     }
     let (kind, detail) = if matches!(lease.try_share(), Ok(None)) {
-        (Deferred, "another process reports for this pane and keeps it; doctor says which")
+        (Deferred, KEPT)
     } else if end == End::Input {
         (Timeout, "nothing was delivered: the server did not answer before the end")
     } else {
