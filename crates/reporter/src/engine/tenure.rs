@@ -86,6 +86,7 @@ impl Tenure {
 
     /// Makes attempts by themselves again for a while: a holder that has just
     /// gone may have let go of its connections before the lease.
+    #[cfg(unix)]
     pub(super) fn be_patient_again(&mut self) {
         self.patient_until = Instant::now() + PATIENCE;
     }
@@ -180,6 +181,7 @@ mod tests {
         assert!(tenure.is_held());
     }
 
+    #[cfg(unix)]
     #[tokio::test(start_paused = true)]
     async fn a_holder_that_seems_gone_is_waited_for_anew() {
         let folder = tempfile::tempdir().expect("a folder");
