@@ -8,7 +8,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use crate::output::Lines;
 
 /// The variable that says what to log, for example `debug` or
-/// `socket_transport=trace`.
+/// `herdr_socket_transport=trace`.
 const VARIABLE: &str = "HERDR_REPORT_LOG";
 
 /// Warnings; but what the reporter warns of is told as a diagnostic anyway.

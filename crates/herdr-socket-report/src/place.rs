@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use herdr_proto::PaneId;
-use socket_transport::env::{HERDR_PANE_ID, HERDR_SOCKET_PATH};
-use socket_transport::{Absence, Discovery, Endpoint, find_socket};
+use herdr_socket_transport::env::{HERDR_PANE_ID, HERDR_SOCKET_PATH};
+use herdr_socket_transport::{Absence, Discovery, Endpoint, find_socket};
 
 /// The flags that name a pane
 #[derive(Debug, Clone, Default, clap::Args)]

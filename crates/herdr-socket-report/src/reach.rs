@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use herdr_proto::Ping;
-use reporter::DiagnosticKind;
-use socket_transport::{Client, Endpoint, ErrorKind, Options};
+use herdr_reporter::DiagnosticKind;
+use herdr_socket_transport::{Client, Endpoint, ErrorKind, Options};
 
 use crate::exit::Exit;
 

@@ -8,8 +8,10 @@ use std::time::Duration;
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use herdr_proto::{AgentLabel, ErrorCode, PaneId, SourceId};
-use reporter::machine::{Answer, Claim, Failure, FailureKind, Input, Now, PaneCall, PaneMachine};
-use reporter::{Activity, AgentEvent, Config, EventLine};
+use herdr_reporter::machine::{
+    Answer, Claim, Failure, FailureKind, Input, Now, PaneCall, PaneMachine,
+};
+use herdr_reporter::{Activity, AgentEvent, Config, EventLine};
 
 fn main() {
     divan::main();

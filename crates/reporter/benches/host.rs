@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use divan::Bencher;
 use herdr_proto::ReportState;
-use reporter::Reporter;
+use herdr_reporter::Reporter;
 
 fn main() {
     divan::main();
@@ -33,8 +33,8 @@ fn call_outside_herdr(bencher: Bencher<'_, '_>) {
 mod inside {
     use fake_herdr::FakeHerdr;
     use herdr_proto::PaneId;
-    use reporter::Config;
-    use socket_transport::Endpoint;
+    use herdr_reporter::Config;
+    use herdr_socket_transport::Endpoint;
 
     use super::{AMPLE, Bencher, PAUSE, ReportState, Reporter, thread};
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::PaneId;
-use reporter::{AgentEvent, Config, MAIN_AGENT, Prompt, Reporter};
-use socket_transport::Endpoint;
+use herdr_reporter::{AgentEvent, Config, MAIN_AGENT, Prompt, Reporter};
+use herdr_socket_transport::Endpoint;
 
 /// What this host's agent says. The ids are the host's own.
 #[derive(Clone, Copy)]

@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use herdr_proto::{ReportState, StateKey};
-use reporter::{AgentEvent, Config, ReasonLabel, Refused, Reporter};
+use herdr_reporter::{AgentEvent, Config, ReasonLabel, Refused, Reporter};
 
 fn main() -> Result<(), Refused> {
     let mut config = Config::default();

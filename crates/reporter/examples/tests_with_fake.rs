@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
-use reporter::{Config, Flushed, Handle, Prompt, Reporter};
+use herdr_reporter::{Config, Flushed, Handle, Prompt, Reporter};
 
 /// The code under test: it takes a handle, wherever that reports to.
 fn deploy(pane: &Handle, confirmed: impl FnOnce() -> bool) -> bool {

@@ -10,7 +10,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use reporter::{Handle, Prompt, Reporter};
+use herdr_reporter::{Handle, Prompt, Reporter};
 
 fn main() {
     let pane = Reporter::builder("turn-example").start(); // never fails

@@ -3,7 +3,7 @@ use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use herdr_proto::{AgentLabel, ReportState, SourceId};
-use socket_transport::{Client, Discovery, Endpoint, Options};
+use herdr_socket_transport::{Client, Discovery, Endpoint, Options};
 
 use crate::config::{Config, Role};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};

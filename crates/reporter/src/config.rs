@@ -8,8 +8,8 @@ use herdr_proto::{SourceId, StateKey, Ttl};
 /// library host sets fields.
 ///
 /// ```
-/// let mut config = reporter::Config::default();
-/// config.privacy = reporter::Privacy::Tool;
+/// let mut config = herdr_reporter::Config::default();
+/// config.privacy = herdr_reporter::Privacy::Tool;
 /// config.display_name = Some("My agent".into());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fnv::FnvHasher;
 use herdr_proto::PaneId;
-use socket_transport::Endpoint;
+use herdr_socket_transport::Endpoint;
 
 use crate::config::Config;
 
@@ -33,12 +33,12 @@ impl LeaseFile {
     ///
     /// ```
     /// use herdr_proto::PaneId;
-    /// use socket_transport::Endpoint;
+    /// use herdr_socket_transport::Endpoint;
     ///
-    /// let mut config = reporter::Config::default();
+    /// let mut config = herdr_reporter::Config::default();
     /// config.runtime_folder = Some("/run/user/1000/leases".into());
     /// let pane = Endpoint::new("/run/user/1000/herdr.sock", PaneId::parse("w1:p1")?);
-    /// let lease = reporter::LeaseFile::of_pane(&config, &pane);
+    /// let lease = herdr_reporter::LeaseFile::of_pane(&config, &pane);
     /// assert!(lease.path().starts_with("/run/user/1000/leases"));
     /// # Ok::<(), herdr_proto::InvalidValue>(())
     /// ```

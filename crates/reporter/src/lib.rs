@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use reporter::{Prompt, Reporter};
+//! use herdr_reporter::{Prompt, Reporter};
 //!
 //! # let herdr = fake_herdr::FakeHerdr::start()?;
 //! # let variables = herdr.env();

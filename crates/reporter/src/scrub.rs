@@ -1,13 +1,13 @@
 use std::process::Command;
 
-use socket_transport::env;
+use herdr_socket_transport::env;
 
 /// Takes Herdr's variables out of a child's environment, so that an agent that
 /// runs as a tool neither takes over nor releases this pane (failure B19).
 ///
 /// ```
 /// let mut tool = std::process::Command::new("make");
-/// reporter::scrub(&mut tool);
+/// herdr_reporter::scrub(&mut tool);
 /// assert!(tool.get_envs().any(|(name, value)| name == "HERDR_PANE_ID" && value.is_none()));
 /// ```
 pub fn scrub(command: &mut Command) {

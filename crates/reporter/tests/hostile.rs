@@ -13,8 +13,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use herdr_proto::PaneId;
-use reporter::{Config, Diagnostic, DiagnosticKind, Flushed, Handle, Reporter};
-use socket_transport::Endpoint;
+use herdr_reporter::{Config, Diagnostic, DiagnosticKind, Flushed, Handle, Reporter};
+use herdr_socket_transport::Endpoint;
 use tempfile::TempDir;
 
 const AMPLE: Duration = Duration::from_secs(20);
@@ -234,5 +234,5 @@ fn one_whose_answers_come_byte_by_byte_is_fine() {
     let pane = server.reporter();
     let _turn = pane.turn();
     assert_eq!(pane.flush(AMPLE), Flushed::Delivered);
-    assert_eq!(pane.close(BUDGET), reporter::Ended::Released);
+    assert_eq!(pane.close(BUDGET), herdr_reporter::Ended::Released);
 }

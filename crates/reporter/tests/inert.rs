@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::{PaneId, ReportState, SourceId, integrations};
-use reporter::{
+use herdr_reporter::{
     Builder, Config, Counters, DiagnosticKind, Ended, Flushed, Handle, Prompt, Reporter, Role,
 };
-use socket_transport::Endpoint;
+use herdr_socket_transport::Endpoint;
 
 type Case = (String, Builder, Option<DiagnosticKind>);
 

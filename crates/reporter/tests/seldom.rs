@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::{PaneId, ReportState};
-use reporter::{
+use herdr_reporter::{
     Activity, AgentEvent, Builder, Config, Ended, Flushed, MAIN_AGENT, Reporter, SessionStarted,
 };
-use socket_transport::Endpoint;
+use herdr_socket_transport::Endpoint;
 
 const AMPLE: Duration = Duration::from_secs(20);
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use reporter::{Activity, Config, EventLine, Snapshot};
+use herdr_reporter::{Activity, Config, EventLine, Snapshot};
 use serde_json::Value;
 
 fn sessions() -> Vec<PathBuf> {

@@ -12,7 +12,7 @@ fn main() {
 #[divan::bench]
 fn request_and_reply(bencher: Bencher<'_, '_>) {
     use herdr_proto::{PaneGet, PaneId};
-    use socket_transport::{Client, Options};
+    use herdr_socket_transport::{Client, Options};
 
     let herdr = fake_herdr::FakeHerdr::start().unwrap();
     let client = Client::new(herdr.socket_path(), Options::default());
@@ -25,7 +25,7 @@ fn request_and_reply(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn nobody_listens(bencher: Bencher<'_, '_>) {
     use herdr_proto::Ping;
-    use socket_transport::{Client, Options};
+    use herdr_socket_transport::{Client, Options};
 
     let folder = tempfile::tempdir().unwrap();
     let client = Client::new(folder.path().join("herdr.sock"), Options::default());

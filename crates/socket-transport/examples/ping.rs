@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use herdr_proto::Ping;
-use socket_transport::{Client, Options, find_socket};
+use herdr_socket_transport::{Client, Options, find_socket};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

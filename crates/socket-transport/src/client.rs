@@ -72,7 +72,7 @@ impl Client {
     ///
     /// ```
     /// use herdr_proto::Ping;
-    /// use socket_transport::{Client, Options};
+    /// use herdr_socket_transport::{Client, Options};
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
     /// let herdr = fake_herdr::FakeHerdr::start()?;
@@ -141,7 +141,7 @@ impl Client {
     /// The deadline covers the acknowledgement; the stream itself has none.
     ///
     /// ```
-    /// use socket_transport::{Client, Ended, Options};
+    /// use herdr_socket_transport::{Client, Ended, Options};
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
     /// let herdr = fake_herdr::FakeHerdr::start()?;

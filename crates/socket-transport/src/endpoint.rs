@@ -61,7 +61,7 @@ impl Endpoint {
     /// Whether anything listens at the path is not looked at.
     ///
     /// ```
-    /// use socket_transport::{Absence, Discovery, Endpoint, env};
+    /// use herdr_socket_transport::{Absence, Discovery, Endpoint, env};
     ///
     /// let found = Endpoint::from_env(|name| match name {
     ///     env::HERDR_ENV => Some("1".into()),

@@ -27,9 +27,9 @@ const SESSION_MAX: usize = 64;
 /// use std::path::Path;
 ///
 /// let home = |name: &str| (name == "HOME").then(|| "/home/ada".into());
-/// let path = socket_transport::find_socket(None, home)?;
+/// let path = herdr_socket_transport::find_socket(None, home)?;
 /// assert_eq!(path, Path::new("/home/ada/.config/herdr/herdr.sock"));
-/// # Ok::<(), socket_transport::Misconfiguration>(())
+/// # Ok::<(), herdr_socket_transport::Misconfiguration>(())
 /// ```
 ///
 /// # Errors

@@ -11,10 +11,10 @@ pub const DEFAULT_REPLY_CAP: usize = 1024 * 1024;
 ///
 /// ```
 /// use std::time::Duration;
-/// use socket_transport::Options;
+/// use herdr_socket_transport::Options;
 ///
 /// let options = Options::default().deadline(Duration::from_millis(500));
-/// assert_eq!(options.reply_cap, socket_transport::DEFAULT_REPLY_CAP);
+/// assert_eq!(options.reply_cap, herdr_socket_transport::DEFAULT_REPLY_CAP);
 /// assert!(!options.allow_foreign_socket);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use std::pin::pin;
 
 use herdr_proto::Ping;
+use herdr_socket_transport::{Client, ErrorKind, Options, Phase};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-use socket_transport::{Client, ErrorKind, Options, Phase};
 use support::{AMPLE, PONG, SHORT, poll_once};
 use tempfile::TempDir;
 

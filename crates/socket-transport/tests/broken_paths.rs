@@ -11,7 +11,7 @@ use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 
 use herdr_proto::Ping;
-use socket_transport::{Client, Error, ErrorKind, Options, Phase};
+use herdr_socket_transport::{Client, Error, ErrorKind, Options, Phase};
 use support::Server;
 
 async fn failure(path: impl Into<PathBuf>) -> Error {

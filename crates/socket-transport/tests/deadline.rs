@@ -8,7 +8,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use herdr_proto::Ping;
-use socket_transport::{ErrorKind, Phase};
+use herdr_socket_transport::{ErrorKind, Phase};
 use support::{AMPLE, SHORT, Server, drain, read_line, write};
 
 #[tokio::test]
@@ -26,8 +26,8 @@ async fn a_server_that_never_accepts() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("herdr.sock");
     let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    let options = socket_transport::Options::default().deadline(SHORT);
-    let client = socket_transport::Client::new(&socket, options);
+    let options = herdr_socket_transport::Options::default().deadline(SHORT);
+    let client = herdr_socket_transport::Client::new(&socket, options);
     let error = client.call(&Ping::default()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout(Phase::Read));
 }

@@ -13,7 +13,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use herdr_proto::Ping;
-use socket_transport::{Client, DEFAULT_REPLY_CAP, ErrorKind, Options, Phase};
+use herdr_socket_transport::{Client, DEFAULT_REPLY_CAP, ErrorKind, Options, Phase};
 use support::{PONG, Server, drain, read_line, write};
 
 /// A reply to `ping` of so many bytes, its newline not counted.

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsString;
 
-use socket_transport::env::{HERDR_ENV, HERDR_PANE_ID, HERDR_SOCKET_PATH};
-use socket_transport::{Absence, Discovery, Endpoint, Why};
+use herdr_socket_transport::env::{HERDR_ENV, HERDR_PANE_ID, HERDR_SOCKET_PATH};
+use herdr_socket_transport::{Absence, Discovery, Endpoint, Why};
 
 /// `from_env` on the three variables; `None` is unset.
 fn discover(env: Option<&str>, socket: Option<&str>, pane: Option<&str>) -> Discovery {

@@ -8,7 +8,7 @@ mod support;
 use std::pin::pin;
 
 use herdr_proto::{ErrorCode, EventData, EventKind, PaneId, Subscription};
-use socket_transport::{ErrorKind, EventStream};
+use herdr_socket_transport::{ErrorKind, EventStream};
 use support::{STARTED, Server, poll_once, read_line, write};
 
 /// A stream on which the server says all of this after its acknowledgement.

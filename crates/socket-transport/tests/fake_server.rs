@@ -11,7 +11,7 @@ use herdr_proto::{
     AgentLabel, ErrorCode, EventKind, PaneGet, PaneId, Ping, ReportAgent, ReportState, Seq,
     SourceId, Subscription,
 };
-use socket_transport::{Client, Discovery, Ended, Endpoint, ErrorKind, Options, inode};
+use herdr_socket_transport::{Client, Discovery, Ended, Endpoint, ErrorKind, Options, inode};
 use tokio::time::timeout;
 
 const AMPLE: Duration = Duration::from_secs(20);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use socket_transport::{Misconfiguration, Why, find_socket};
+use herdr_socket_transport::{Misconfiguration, Why, find_socket};
 
 /// Variables and their values.
 type Set<'a> = &'a [(&'a str, &'a str)];

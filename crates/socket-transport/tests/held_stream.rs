@@ -7,7 +7,7 @@ mod support;
 use std::pin::pin;
 use std::sync::mpsc::channel;
 
-use socket_transport::{Ended, ErrorKind};
+use herdr_socket_transport::{Ended, ErrorKind};
 use support::{AMPLE, SHORT, STARTED, Server, drain, poll_once, read_line, write};
 use tokio::time::timeout;
 

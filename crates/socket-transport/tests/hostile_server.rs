@@ -5,7 +5,7 @@
 mod support;
 
 use herdr_proto::{ErrorCode, Ping};
-use socket_transport::{Error, ErrorKind, Phase};
+use herdr_socket_transport::{Error, ErrorKind, Phase};
 use support::{PONG, Server, drain, read_line, write};
 
 async fn ping(server: &Server) -> Result<(), Error> {
@@ -125,7 +125,7 @@ async fn a_line_at_the_cap_is_still_a_reply() {
     let server = Server::answering(b"123456789\n");
     for (cap, fits) in [(9, true), (8, false)] {
         let options = server.client().options().reply_cap(cap);
-        let client = socket_transport::Client::new(server.socket(), options);
+        let client = herdr_socket_transport::Client::new(server.socket(), options);
         let outcome = client.exchange(b"{}\n").await;
         assert_eq!(outcome.as_deref().ok(), fits.then_some(&b"123456789"[..]));
     }

@@ -10,7 +10,7 @@ use std::os::unix::net::UnixListener;
 use std::pin::pin;
 
 use herdr_proto::Ping;
-use socket_transport::{Client, Options};
+use herdr_socket_transport::{Client, Options};
 use support::{PONG, poll_once};
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 
 use herdr_proto::Ping;
-use socket_transport::{Client, ErrorKind, Options};
+use herdr_socket_transport::{Client, ErrorKind, Options};
 use support::{PONG, block_on, read_line, without_privileges, write};
 
 #[test]

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use socket_transport::inode;
+use herdr_socket_transport::inode;
 
 #[test]
 fn it_stays_while_the_socket_is_the_same() {

@@ -4,7 +4,7 @@
 #![cfg(not(unix))]
 
 use herdr_proto::Ping;
-use socket_transport::{Client, ErrorKind, Options, inode};
+use herdr_socket_transport::{Client, ErrorKind, Options, inode};
 
 #[tokio::test]
 async fn every_request_says_so() {

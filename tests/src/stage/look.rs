@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use herdr_proto::{AgentGet, Call, PaneGet, PaneInfo, PaneList, Subscription};
-use reporter::{Flushed, Handle};
+use herdr_reporter::{Flushed, Handle};
 
 use super::poll::until_on_time;
 use super::{AGENT, PATIENCE, Stage, Watch, until};

@@ -21,9 +21,9 @@ use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::{Call, ErrorCode, PaneGet, PaneId, ProcessInfoGet};
-use reporter::{Builder, Config, Reporter};
+use herdr_reporter::{Builder, Config, Reporter};
+use herdr_socket_transport::{Client, Endpoint};
 use serde_json::{Value, json};
-use socket_transport::{Client, Endpoint};
 use tempfile::TempDir;
 
 use server::{Kind, Server};
@@ -190,7 +190,7 @@ impl Stage {
     /// # Errors
     ///
     /// As [`Client::call`].
-    pub fn ask<C: Call>(&self, call: &C) -> Result<C::Reply, socket_transport::Error> {
+    pub fn ask<C: Call>(&self, call: &C) -> Result<C::Reply, herdr_socket_transport::Error> {
         self.server.ask(call)
     }
 

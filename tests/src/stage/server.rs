@@ -9,8 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use fake_herdr::FakeHerdr;
 use herdr_proto::{Call, Ping, Subscription};
+use herdr_socket_transport::{Client, Error, Options};
 use serde_json::{Value, json};
-use socket_transport::{Client, Error, Options};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 

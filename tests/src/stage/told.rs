@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use reporter::{Diagnostic, DiagnosticKind, Feed, Handle};
+use herdr_reporter::{Diagnostic, DiagnosticKind, Feed, Handle};
 
 use super::{PATIENCE, Stage};
 

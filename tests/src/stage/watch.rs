@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use herdr_proto::{AgentStatus, EventData};
-use socket_transport::EventStream;
+use herdr_socket_transport::EventStream;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 

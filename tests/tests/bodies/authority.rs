@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, shows, until};
 use herdr_proto::AgentStatus;
-use reporter::{DiagnosticKind, Prompt};
+use herdr_reporter::{DiagnosticKind, Prompt};
 use serde_json::json;
 
 e2e::bodies! {

@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
 
 use e2e::stage::{AGENT, PATIENCE, Stage, shows, sidecar, until};
-use reporter::{Config, LeaseFile};
+use herdr_reporter::{Config, LeaseFile};
+use herdr_socket_transport::Endpoint;
 use rustix::process::{Pid, Signal, kill_process};
-use socket_transport::Endpoint;
 
 e2e::bodies! {
     shared:

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use e2e::stage::{AGENT, PATIENCE, Stage, shows, sidecar, skipped, until};
 use herdr_proto::{AgentStatus, PaneId, PaneInfo, ProcessInfoGet};
-use reporter::{DiagnosticKind, Ended, Outcome, Prompt, Reporter};
+use herdr_reporter::{DiagnosticKind, Ended, Outcome, Prompt, Reporter};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use e2e::stage::{AGENT, PATIENCE, Stage, pace, shows};
 use herdr_proto::{AgentStatus, ReportState};
-use reporter::{AgentEvent, Ended, MAIN_AGENT, Outcome, Part, Prompt, SessionStarted};
+use herdr_reporter::{AgentEvent, Ended, MAIN_AGENT, Outcome, Part, Prompt, SessionStarted};
 use serde_json::json;
 
 e2e::bodies! {

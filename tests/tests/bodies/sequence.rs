@@ -5,7 +5,7 @@ use std::time::Duration;
 use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, shows};
 use fake_herdr::Fault;
 use herdr_proto::StateKey;
-use reporter::{DiagnosticKind, Ended, Flushed, Prompt, Reporter};
+use herdr_reporter::{DiagnosticKind, Ended, Flushed, Prompt, Reporter};
 use serde_json::{Value, json};
 
 use super::micros;

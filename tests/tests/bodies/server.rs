@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use e2e::stage::{AGENT, PATIENCE, SOURCE, Stage, pace, shows, skipped, until};
 use fake_herdr::{FakeHerdr, Fault};
 use herdr_proto::{AgentLabel, PaneInfo, ReportAgent, ReportState, Seq, SourceId, StateKey};
-use reporter::{DiagnosticKind, Ended, Flushed, Prompt, Reporter};
+use herdr_reporter::{DiagnosticKind, Ended, Flushed, Prompt, Reporter};
 
 e2e::bodies! {
     shared:
@@ -232,7 +232,7 @@ fn b77_a_refused_method_turns_off_one_thing() {
 
 fn assert_works(what: &str, herdr: &FakeHerdr) {
     let folder = tempfile::tempdir().unwrap();
-    let mut config = reporter::Config::default();
+    let mut config = herdr_reporter::Config::default();
     config.runtime_folder = Some(folder.path().join("leases"));
     let variables = herdr.env();
     let lookup = |name: &str| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use e2e::stage::{PATIENCE, Stage, shows, until};
 use herdr_proto::StateKey;
-use reporter::{AgentEvent, Privacy, Prompt};
+use herdr_reporter::{AgentEvent, Privacy, Prompt};
 
 e2e::bodies! {
     shared:

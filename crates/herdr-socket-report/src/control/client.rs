@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use reporter::{AgentEvent, Diagnostic, Feed, Flushed, Receipt};
+use herdr_reporter::{AgentEvent, Diagnostic, Feed, Flushed, Receipt};
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;

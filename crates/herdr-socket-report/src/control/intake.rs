@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use herdr_proto::ReportState;
-use reporter::{AgentEvent, Diagnostic, Feed, Flushed, Handle, Receipt, Refused};
+use herdr_reporter::{AgentEvent, Diagnostic, Feed, Flushed, Handle, Receipt, Refused};
 
 use crate::guard::Bystander;
 

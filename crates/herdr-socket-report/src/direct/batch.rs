@@ -6,7 +6,9 @@ use herdr_proto::{
     AgentStatus, PaneInfo, PresentationText, ReportState, SessionId, StateKey, StateLabels,
     TokenKey,
 };
-use reporter::{Activity, AgentEvent, Config, MAIN_AGENT, Privacy, ReasonLabel, Snapshot, Source};
+use herdr_reporter::{
+    Activity, AgentEvent, Config, MAIN_AGENT, Privacy, ReasonLabel, Snapshot, Source,
+};
 
 use super::state::Said;
 use super::{Direct, Guard, Problem};

@@ -17,8 +17,8 @@ use std::fmt;
 use std::time::Duration;
 
 use herdr_proto::{AgentLabel, Call, ErrorCode, PaneGet, PaneId, PaneInfo, SourceId, Ttl};
-use reporter::{Config, Reason};
-use socket_transport::{Client, Endpoint, ErrorKind, Options};
+use herdr_reporter::{Config, Reason};
+use herdr_socket_transport::{Client, Endpoint, ErrorKind, Options};
 
 use crate::exit::Exit;
 
@@ -48,7 +48,7 @@ pub(crate) struct Direct {
 #[derive(Debug)]
 pub(crate) enum Problem {
     /// It did not get to the server, or the server refused it.
-    Transport(socket_transport::Error),
+    Transport(herdr_socket_transport::Error),
     /// The server has no such pane.
     NoPane(PaneId),
     /// It was delivered and has no effect.

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use herdr_proto::{ProcessInfo, ProcessInfoGet, ProcessInfoReply, decode, encode};
-use reporter::machine::Identity;
-use reporter::{Config, UnverifiedPane, await_shell, judge_identity};
-use socket_transport::Peer;
+use herdr_reporter::machine::Identity;
+use herdr_reporter::{Config, UnverifiedPane, await_shell, judge_identity};
+use herdr_socket_transport::Peer;
 
 use super::{Direct, Problem};
 

@@ -6,8 +6,8 @@ use herdr_proto::{
     PaneInfo, PresentationText, ReleaseAgent, ReportAgent, ReportState, Seq, SessionId, SourceId,
     TokenKey,
 };
-use reporter::machine::judge_state;
-use reporter::{Outcome, Reason};
+use herdr_reporter::machine::judge_state;
+use herdr_reporter::{Outcome, Reason};
 
 use super::{Direct, Problem};
 

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use reporter::{Ended, LeaseFile, Reporter};
+use herdr_reporter::{Ended, LeaseFile, Reporter};
+use herdr_socket_transport::Endpoint;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
-use socket_transport::Endpoint;
 
 use super::launch::step_aside;
 use super::stand_by::StandBy;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::io;
 
-use reporter::LeaseFile;
+use herdr_reporter::LeaseFile;
 use rustix::process::getpid;
 
 /// Notes that this process guards `pid`.

@@ -1,7 +1,7 @@
 use std::future::pending;
 use std::time::{Duration, Instant};
 
-use socket_transport::{Client, Endpoint, HeldStream, Options};
+use herdr_socket_transport::{Client, Endpoint, HeldStream, Options};
 
 /// How long a stream may take to be held; the end of a guard waits as long.
 const HOLD: Duration = Duration::from_millis(500);

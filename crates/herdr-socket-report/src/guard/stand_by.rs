@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use herdr_proto::{AgentLabel, PresentationText, ReportState, TokenKey};
-use reporter::{Activity, AgentEvent, Config, Flushed, LeaseFile, Refused, source_for};
-use socket_transport::Endpoint;
+use herdr_reporter::{Activity, AgentEvent, Config, Flushed, LeaseFile, Refused, source_for};
+use herdr_socket_transport::Endpoint;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::BytesMut;
-use reporter::{AgentEvent, EventLine};
+use herdr_reporter::{AgentEvent, EventLine};
 use tokio_util::codec::{AnyDelimiterCodec, Decoder};
 
 /// Longest event line, in bytes. A longer one is skipped without being held.

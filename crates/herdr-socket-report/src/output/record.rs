@@ -44,13 +44,13 @@ pub(crate) enum Record<'a> {
 
 impl Record<'_> {
     /// What became of a report.
-    pub(crate) fn of_receipt(receipt: &reporter::Receipt) -> Self {
+    pub(crate) fn of_receipt(receipt: &herdr_reporter::Receipt) -> Self {
         Self::Receipt {
             receipt: receipt.outcome.as_str(),
             of: receipt.of.as_str(),
             seq: receipt.seq.map(herdr_proto::Seq::get),
-            reason: receipt.reason.as_ref().map(reporter::Reason::as_str),
-            remedy: receipt.reason.as_ref().map(reporter::Reason::remedy),
+            reason: receipt.reason.as_ref().map(herdr_reporter::Reason::as_str),
+            remedy: receipt.reason.as_ref().map(herdr_reporter::Reason::remedy),
         }
     }
 

@@ -16,7 +16,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use herdr_proto::{AgentLabel, StateKey};
-use reporter::{Config, SourceNotice, source_for};
+use herdr_reporter::{Config, SourceNotice, source_for};
 
 use file::Whose;
 use origin::Origin;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use herdr_proto::{SourceId, Ttl};
-use reporter::{Privacy, ReasonLabel, Role, Source, UnverifiedPane, Verify};
+use herdr_reporter::{Privacy, ReasonLabel, Role, Source, UnverifiedPane, Verify};
 
 use super::Settings;
 use super::kind::Kind;
@@ -344,7 +344,7 @@ mod tests {
                 (setting.set)(&mut settings, &value);
             }
         }
-        assert_eq!(settings.config, reporter::Config::default());
+        assert_eq!(settings.config, herdr_reporter::Config::default());
         assert_eq!(settings.agent, "agent");
     }
 

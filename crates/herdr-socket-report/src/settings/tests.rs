@@ -69,8 +69,8 @@ fn stronger_sources_win() {
     assert_eq!(origin(&loaded, "verify"), "\"never\" from persons.toml:3");
     assert_eq!(origin(&loaded, "metadata_ttl_s"), "180 from default");
     assert_eq!(loaded.settings.config.settle.as_millis(), 2);
-    assert_eq!(loaded.settings.config.privacy, reporter::Privacy::Fixed);
-    assert_eq!(loaded.settings.config.verify, reporter::Verify::Never);
+    assert_eq!(loaded.settings.config.privacy, herdr_reporter::Privacy::Fixed);
+    assert_eq!(loaded.settings.config.verify, herdr_reporter::Verify::Never);
     assert!(loaded.warnings.is_empty());
 }
 

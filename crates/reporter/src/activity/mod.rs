@@ -24,14 +24,14 @@ use work::Work;
 ///
 /// ```
 /// use herdr_proto::ReportState;
-/// use reporter::{Activity, AgentEvent, Config};
+/// use herdr_reporter::{Activity, AgentEvent, Config};
 ///
 /// let mut activity = Activity::default();
 /// activity.apply(AgentEvent::AgentStarted { agent_id: "main".into() })?;
 /// assert_eq!(activity.state(), Some(ReportState::Working));
 /// activity.apply(AgentEvent::AgentSettled { agent_id: "main".into() })?;
 /// assert_eq!(activity.snapshot(&Config::default()).unwrap().state, ReportState::Idle);
-/// # Ok::<(), reporter::Refused>(())
+/// # Ok::<(), herdr_reporter::Refused>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Activity {

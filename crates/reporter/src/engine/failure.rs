@@ -1,4 +1,4 @@
-use socket_transport::{Error, ErrorKind, Phase};
+use herdr_socket_transport::{Error, ErrorKind, Phase};
 
 use crate::machine::{Failure, FailureKind};
 

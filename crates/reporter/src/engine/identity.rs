@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use herdr_proto::ProcessInfo;
-use socket_transport::{Peer, env};
+use herdr_socket_transport::{Peer, env};
 
 use crate::machine::Identity;
 

@@ -20,7 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use socket_transport::{Client, Endpoint};
+use herdr_socket_transport::{Client, Endpoint};
 use tokio::runtime::Runtime;
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind};

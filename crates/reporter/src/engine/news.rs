@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::time::Instant;
 
-use socket_transport::Endpoint;
+use herdr_socket_transport::Endpoint;
 
 use super::Shared;
 use super::shared::Succession;

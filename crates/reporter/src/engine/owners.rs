@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use herdr_proto::PaneId;
-use socket_transport::Endpoint;
+use herdr_socket_transport::Endpoint;
 
 use super::Shared;
 

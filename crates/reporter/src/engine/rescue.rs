@@ -2,7 +2,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use herdr_proto::{ReleaseAgent, Seq};
-use socket_transport::Client;
+use herdr_socket_transport::Client;
 
 use crate::machine::{Claim, Ended, PaneCall};
 

@@ -3,7 +3,7 @@ use std::pin::Pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use herdr_proto::ProcessInfo;
-use socket_transport::{Client, ErrorKind, HeldStream, Peer, SocketIdentity, inode};
+use herdr_socket_transport::{Client, ErrorKind, HeldStream, Peer, SocketIdentity, inode};
 use tokio::time::{Instant, sleep_until};
 
 use super::failure::failure;
@@ -35,7 +35,7 @@ const RETURN_TIME: Duration = Duration::from_millis(10);
 const RETIRE: Duration = Duration::from_millis(800);
 
 type Exchange = Pin<Box<dyn Future<Output = Result<(Answer, Peer), Failure>>>>;
-type Opening = Pin<Box<dyn Future<Output = Result<HeldStream, socket_transport::Error>>>>;
+type Opening = Pin<Box<dyn Future<Output = Result<HeldStream, herdr_socket_transport::Error>>>>;
 
 /// Executes what the machine says and tells it what happened.
 pub(super) struct Engine<'a> {
@@ -77,7 +77,7 @@ enum Woken {
     Answered(Result<(Answer, Peer), Failure>),
     Time,
     LeaseDue,
-    Opened(Result<HeldStream, socket_transport::Error>),
+    Opened(Result<HeldStream, herdr_socket_transport::Error>),
     ServerGone,
 }
 
@@ -368,7 +368,7 @@ impl<'a> Engine<'a> {
 }
 
 /// Whether nobody is there.
-fn is_absence(error: &socket_transport::Error) -> bool {
+fn is_absence(error: &herdr_socket_transport::Error) -> bool {
     matches!(error.kind(), ErrorKind::NoSuchSocket | ErrorKind::Refused)
 }
 

@@ -36,7 +36,7 @@ impl EventLine {
     /// repeating values.
     ///
     /// ```
-    /// use reporter::EventLine;
+    /// use herdr_reporter::EventLine;
     /// assert!(EventLine::parse(br#"{"event": "agent_started"}"#).unwrap().is_some());
     /// assert!(EventLine::parse(b"  ").unwrap().is_none());
     /// let error = EventLine::parse(br#"{"event": "usage_changed", "used": "5"}"#).unwrap_err();

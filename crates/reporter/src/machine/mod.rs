@@ -58,8 +58,8 @@ const REFUSED_REST: Duration = Duration::from_secs(60);
 /// ```
 /// use std::time::Duration;
 /// use herdr_proto::{AgentLabel, PaneId, SourceId};
-/// use reporter::machine::{Answer, Claim, Input, Now, PaneCall, PaneMachine};
-/// use reporter::{Activity, AgentEvent, Config};
+/// use herdr_reporter::machine::{Answer, Claim, Input, Now, PaneCall, PaneMachine};
+/// use herdr_reporter::{Activity, AgentEvent, Config};
 ///
 /// let config = Config::default();
 /// let mut claim = Claim::new(

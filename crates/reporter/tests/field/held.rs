@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::ReportState;
-use reporter::Reporter;
+use herdr_reporter::Reporter;
 use serde_json::json;
 use tempfile::TempDir;
 

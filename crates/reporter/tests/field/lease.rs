@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
-use reporter::{Config, DiagnosticKind, Ended, Reporter};
+use herdr_reporter::{Config, DiagnosticKind, Ended, Reporter};
 
 use crate::support::{AMPLE, Host, builder, config, flushed, leases, runtime};
 
@@ -178,8 +178,8 @@ fn a_lease_that_cannot_be_a_file_does_not_keep_reports_off() {
     config.runtime_folder = Some(folder.path().to_path_buf());
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
     let pane = herdr_proto::PaneId::parse("w1:p1").unwrap();
-    let endpoint = socket_transport::Endpoint::new(herdr.socket_path(), pane);
-    let lease = reporter::LeaseFile::of_pane(&config, &endpoint);
+    let endpoint = herdr_socket_transport::Endpoint::new(herdr.socket_path(), pane);
+    let lease = herdr_reporter::LeaseFile::of_pane(&config, &endpoint);
     std::fs::create_dir(lease.path()).unwrap();
     let pane = builder(&herdr).config(config).start();
     let _turn = pane.turn();

@@ -2,7 +2,7 @@
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::{AgentLabel, ReportState, SourceId, integrations};
-use reporter::{Builder, DiagnosticKind, ErrorKind, Reporter, SourceNotice};
+use herdr_reporter::{Builder, DiagnosticKind, ErrorKind, Reporter, SourceNotice};
 
 use crate::support::{builder, config, flushed, requests};
 
@@ -10,7 +10,7 @@ fn named(herdr: &FakeHerdr, source: &str, label: &str) -> Builder {
     let mut config = config(herdr.socket_path());
     config.source = Some(SourceId::parse(source).unwrap());
     let pane = herdr_proto::PaneId::parse("w1:p1").unwrap();
-    let endpoint = socket_transport::Endpoint::new(herdr.socket_path(), pane);
+    let endpoint = herdr_socket_transport::Endpoint::new(herdr.socket_path(), pane);
     Reporter::builder(label).endpoint(endpoint).config(config)
 }
 

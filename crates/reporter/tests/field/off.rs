@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::ReportState;
-use reporter::{Builder, DiagnosticKind, Ended, Prompt, Reporter, Role};
+use herdr_reporter::{Builder, DiagnosticKind, Ended, Prompt, Reporter, Role};
 
 use crate::support::{AMPLE, BUDGET, Host, builder, config, flushed, runtime, until};
 
@@ -70,7 +70,7 @@ fn b22_a_scrubbed_environment_keeps_a_process_off_the_pane() {
 
     // A lease of another folder: only the environment keeps it off.
     let mut command = Host::command("tests", &herdr, runtime.path());
-    reporter::scrub(&mut command);
+    herdr_reporter::scrub(&mut command);
     let mut host = Host::start(&mut command);
     assert_eq!(host.says(AMPLE).as_deref(), Some("inert"));
     host.title("theirs");

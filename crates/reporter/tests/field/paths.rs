@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fake_herdr::{FakeHerdr, Observation};
-use reporter::{DiagnosticKind, Ended, Reporter};
+use herdr_reporter::{DiagnosticKind, Ended, Reporter};
 use rustix::process::getuid;
 
 use crate::support::{AMPLE, BUDGET, Host, builder_at, config, flushed, runtime, skipped};

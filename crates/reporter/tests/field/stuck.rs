@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fake_herdr::{FakeHerdr, Fault};
-use reporter::Prompt;
+use herdr_reporter::Prompt;
 
 use crate::support::{AMPLE, BUDGET, alone, builder_at, runtime};
 

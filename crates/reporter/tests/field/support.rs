@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::{PaneId, ReportState};
-use reporter::{Builder, Config, Flushed, Handle, Reporter};
+use herdr_reporter::{Builder, Config, Flushed, Handle, Reporter};
+use herdr_socket_transport::Endpoint;
 use serde_json::Value;
-use socket_transport::Endpoint;
 use tempfile::TempDir;
 
 /// Long enough for any machine to be done in, short enough to fail in.
@@ -92,7 +92,7 @@ pub(crate) fn alone(name: &str, work: impl FnOnce()) {
 fn myself(test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--include-ignored", "--nocapture", "--test-threads=1"]);
-    reporter::scrub(&mut command);
+    herdr_reporter::scrub(&mut command);
     command
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::{ReportState, StateKey};
-use reporter::{AgentEvent, Handle, Prompt, PromptKind, SessionStarted};
+use herdr_reporter::{AgentEvent, Handle, Prompt, PromptKind, SessionStarted};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -84,7 +84,7 @@ fn say_everything(pane: &Handle) -> String {
 }
 
 /// Runs a host that says everything, and gives what it and its log are told.
-fn told_by(builder: reporter::Builder) -> String {
+fn told_by(builder: herdr_reporter::Builder) -> String {
     let pane = builder.start();
     let (receipts, diagnostics) = (pane.receipts(), pane.diagnostics());
     let mut told = say_everything(&pane);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fake_herdr::{FakeHerdr, Profile};
 use herdr_proto::ReportState;
-use reporter::{AgentEvent, SessionStarted};
+use herdr_reporter::{AgentEvent, SessionStarted};
 use serde_json::json;
 
 use crate::support::{AMPLE, Host, builder, count, flushed, requests, runtime};

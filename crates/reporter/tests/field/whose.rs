@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use fake_herdr::{FakeHerdr, PaneProcess};
-use reporter::{Config, DiagnosticKind, Ended, Reporter, UnverifiedPane};
+use herdr_reporter::{Config, DiagnosticKind, Ended, Reporter, UnverifiedPane};
 
 use crate::support::{AMPLE, BUDGET, builder, config, flushed, skipped};
 
@@ -16,7 +16,7 @@ impl Shell {
     fn start(in_pane_of: Option<&FakeHerdr>) -> Self {
         let mut command = Command::new("setsid");
         command.args(["sh", "-c", "echo; read line"]);
-        reporter::scrub(&mut command);
+        herdr_reporter::scrub(&mut command);
         command.envs(in_pane_of.map(FakeHerdr::env).unwrap_or_default());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         // What it says, it says in the new session.

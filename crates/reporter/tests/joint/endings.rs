@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use reporter::machine::{Input, PaneCall};
-use reporter::{AgentEvent, Ended};
+use herdr_reporter::machine::{Input, PaneCall};
+use herdr_reporter::{AgentEvent, Ended};
 use serde_json::json;
 
 use crate::events::{asked, settled, started, title};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reporter::{AgentEvent, MAIN_AGENT, Prompt, SessionStarted};
+use herdr_reporter::{AgentEvent, MAIN_AGENT, Prompt, SessionStarted};
 
 pub(crate) fn started() -> AgentEvent {
     AgentEvent::AgentStarted { agent_id: MAIN_AGENT.into() }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use fake_herdr::Model;
-use reporter::machine::{Input, PaneCall};
-use reporter::{Config, DiagnosticKind, Outcome, Reason};
+use herdr_reporter::machine::{Input, PaneCall};
+use herdr_reporter::{Config, DiagnosticKind, Outcome, Reason};
 use serde_json::json;
 
 use crate::events::{answered, asked, session, settled, started, title, token};

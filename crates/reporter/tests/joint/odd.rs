@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use fake_herdr::Model;
 use herdr_proto::PaneInfo;
-use reporter::machine::{Answer, Input, PaneCall};
-use reporter::{AgentEvent, Config, DiagnosticKind, Ended, Outcome};
+use herdr_reporter::machine::{Answer, Input, PaneCall};
+use herdr_reporter::{AgentEvent, Config, DiagnosticKind, Ended, Outcome};
 use serde_json::json;
 
 use crate::events::{answered, asked, settled, started, title, token};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use herdr_reporter::machine::{Input, PaneCall};
+use herdr_reporter::{AgentEvent, Config, Ended, Outcome, Part, Prompt};
 use proptest::prelude::*;
-use reporter::machine::{Input, PaneCall};
-use reporter::{AgentEvent, Config, Ended, Outcome, Part, Prompt};
 use serde_json::json;
 
 use crate::events::{session, settled, started, title, token};

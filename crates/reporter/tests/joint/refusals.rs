@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use fake_herdr::Model;
-use reporter::machine::{Input, PaneCall};
-use reporter::{Config, DiagnosticKind, Ended};
+use herdr_reporter::machine::{Input, PaneCall};
+use herdr_reporter::{Config, DiagnosticKind, Ended};
 use serde_json::json;
 
 use crate::events::{asked, started};
@@ -24,7 +24,7 @@ fn a_refusal_that_is_not_about_the_request_is_not_asked_in_a_loop() {
 
     let mut world = World::shown();
     let before = world.sent.len();
-    world.tell(reporter::AgentEvent::Release);
+    world.tell(herdr_reporter::AgentEvent::Release);
     world.meet_for(Duration::from_secs(10), refused);
     assert!(world.sent.len() - before < 20, "{} more", world.sent.len() - before);
 }
@@ -121,7 +121,7 @@ fn a_clear_that_is_refused_is_not_asked_for_again() {
 #[test]
 fn what_could_not_be_cleared_before_a_release_is_cleared_later() {
     let mut world = World::shown();
-    world.tell(reporter::AgentEvent::Release);
+    world.tell(herdr_reporter::AgentEvent::Release);
     world.meet_for(SECOND, |call| match call {
         PaneCall::Metadata(_) => Fate::Refused("invalid_request"),
         _ => Fate::Served,
@@ -136,7 +136,7 @@ fn what_could_not_be_cleared_before_a_release_is_cleared_later() {
 #[test]
 fn a_release_that_is_refused_is_asked_for_again_after_a_rest_and_at_the_end() {
     let mut world = World::shown();
-    world.tell(reporter::AgentEvent::Release);
+    world.tell(herdr_reporter::AgentEvent::Release);
     let refused = |call: &PaneCall| match call {
         PaneCall::Release(_) => Fate::Refused("report_failed"),
         _ => Fate::Served,

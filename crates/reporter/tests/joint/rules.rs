@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reporter::{AgentEvent, Config, Outcome, Part};
+use herdr_reporter::{AgentEvent, Config, Outcome, Part};
 use serde_json::json;
 
 use crate::events::{answered, asked, session, settled, started, title, token};
@@ -96,7 +96,7 @@ fn a_flush_and_a_block_do_not_wait_for_settling() {
     world.tell(started());
     world.serve_for(SECOND);
     world.tell(settled());
-    world.step(reporter::machine::Input::Flush);
+    world.step(herdr_reporter::machine::Input::Flush);
     world.serve_for(ms(60));
     assert_eq!(world.pane().agent_status, "idle");
     world.tell(asked("x"));

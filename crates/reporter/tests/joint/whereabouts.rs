@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use fake_herdr::Model;
-use reporter::machine::{Identity, Input, Lease};
-use reporter::{AgentEvent, Config, DiagnosticKind, Ended, UnverifiedPane};
+use herdr_reporter::machine::{Identity, Input, Lease};
+use herdr_reporter::{AgentEvent, Config, DiagnosticKind, Ended, UnverifiedPane};
 use serde_json::json;
 
 use crate::events::{asked, session, started, title, token};

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use fake_herdr::{Answer as Served, Model, Observation};
 use herdr_proto::{AgentLabel, PaneId, SourceId};
-use reporter::machine::{
+use herdr_reporter::machine::{
     Answer, Claim, Failure, FailureKind, Identity, Input, Now, PaneCall, PaneMachine, Request, Step,
 };
-use reporter::{Activity, AgentEvent, Config, Counters, Diagnostic, Ended, Receipt};
+use herdr_reporter::{Activity, AgentEvent, Config, Counters, Diagnostic, Ended, Receipt};
 use serde_json::{Value, json};
 
 use crate::events;

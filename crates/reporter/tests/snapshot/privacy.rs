@@ -1,7 +1,7 @@
 //! How much of the host's texts goes out.
 
 use herdr_proto::{ReportState, StateKey};
-use reporter::{AgentEvent, Config, Privacy, Prompt, ReasonLabel, SessionStarted};
+use herdr_reporter::{AgentEvent, Config, Privacy, Prompt, ReasonLabel, SessionStarted};
 
 use crate::support::{
     config, label, model, prompt, reason, set, show, shown_label, shown_title, shown_tokens,

@@ -1,7 +1,7 @@
 //! Why it is blocked or what it does, as message and as label.
 
 use herdr_proto::{ReportState, StateKey};
-use reporter::{AgentEvent, Config, Prompt, PromptKind, ReasonLabel, Source};
+use herdr_reporter::{AgentEvent, Config, Prompt, PromptKind, ReasonLabel, Source};
 
 use crate::support::{
     config, label, prompt, reason, set, show, shown_label, started, tool, waiting,

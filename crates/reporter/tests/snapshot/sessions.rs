@@ -1,7 +1,7 @@
 //! What a session brings, keeps and forgets.
 
 use herdr_proto::ReportState;
-use reporter::{Activity, AgentEvent, Config, MAIN_AGENT, SessionStarted};
+use herdr_reporter::{Activity, AgentEvent, Config, MAIN_AGENT, SessionStarted};
 
 use crate::support::{config, fold, model, set, show, shown_tokens, started, usage};
 

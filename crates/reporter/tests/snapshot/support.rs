@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use herdr_proto::{ReportState, StateKey};
-use reporter::{Activity, AgentEvent, Config, MAIN_AGENT, Prompt, PromptKind, Snapshot};
+use herdr_reporter::{Activity, AgentEvent, Config, MAIN_AGENT, Prompt, PromptKind, Snapshot};
 
 pub(crate) fn fold(events: impl IntoIterator<Item = AgentEvent>) -> Activity {
     let mut activity = Activity::default();

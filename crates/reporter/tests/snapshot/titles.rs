@@ -1,6 +1,6 @@
 //! The title and the name that a pane shows.
 
-use reporter::{AgentEvent, Config, SessionStarted, Source};
+use herdr_reporter::{AgentEvent, Config, SessionStarted, Source};
 
 use crate::support::{config, show, shown_title, started, title};
 

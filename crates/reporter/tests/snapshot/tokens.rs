@@ -1,6 +1,6 @@
 //! The tokens: derived ones, the host's own, and the one for the session.
 
-use reporter::{AgentEvent, Config, Refused, SessionStarted, Source};
+use herdr_reporter::{AgentEvent, Config, Refused, SessionStarted, Source};
 
 use crate::support::{config, fold, model, show, shown_tokens, started, tokens, usage};
 

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::ReportState;
-use reporter::{
+use herdr_reporter::{
     Diagnostic, Feed, Flushed, Handle, OpenPrompt, Prompt, Receipt, Reporter, ToolRun, Turn,
 };
 
@@ -41,7 +41,7 @@ fn the_contract_line_by_line() {
     drop(turn);
     assert_eq!(status(&herdr, &pane), "idle");
 
-    assert_eq!(pane.close(BUDGET), reporter::Ended::Released);
+    assert_eq!(pane.close(BUDGET), herdr_reporter::Ended::Released);
     assert_clean(&herdr);
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::ReportState;
-use reporter::{Ended, Handle, Prompt};
+use herdr_reporter::{Ended, Handle, Prompt};
 
 use crate::support::{
     AMPLE, BUDGET, assert_clean, methods, requests, seen, settled, start, started,

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
 use fake_herdr::FakeHerdr;
-use reporter::{Ended, Flushed, Outcome, Part, Reporter};
+use herdr_reporter::{Ended, Flushed, Outcome, Part, Reporter};
 
 use crate::support::{AMPLE, BUDGET, assert_clean, start};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::ReportState;
-use reporter::{Counters, DiagnosticKind, Outcome, Part, Receipt};
+use herdr_reporter::{Counters, DiagnosticKind, Outcome, Part, Receipt};
 
 use crate::support::{AMPLE, BUDGET, requests, seen, start, start_at};
 

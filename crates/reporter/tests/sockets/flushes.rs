@@ -4,7 +4,7 @@ use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
-use reporter::Flushed;
+use herdr_reporter::Flushed;
 
 use crate::support::{AMPLE, BUDGET, builder, config, requests, seen, start, start_at};
 

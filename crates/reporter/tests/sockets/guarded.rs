@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::PaneId;
-use reporter::{AgentEvent, Ended, LeaseFile, MAIN_AGENT, Prompt, Reporter};
+use herdr_reporter::{AgentEvent, Ended, LeaseFile, MAIN_AGENT, Prompt, Reporter};
+use herdr_socket_transport::Endpoint;
 use serde_json::Value;
-use socket_transport::Endpoint;
 
 use crate::support::{AMPLE, BUDGET, builder, config, requests};
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier, Mutex};
 
 use fake_herdr::FakeHerdr;
-use reporter::{Ended, Outcome, Part, Prompt};
+use herdr_reporter::{Ended, Outcome, Part, Prompt};
 
 use crate::support::{AMPLE, assert_clean, builder, requests, seen, start};
 

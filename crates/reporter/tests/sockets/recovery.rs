@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fake_herdr::{FakeHerdr, Fault, Observation};
-use reporter::{DiagnosticKind, Ended, Flushed, Handle, OpenPrompt, Prompt, Reporter, Turn};
+use herdr_reporter::{DiagnosticKind, Ended, Flushed, Handle, OpenPrompt, Prompt, Reporter, Turn};
 
 use crate::support::{AMPLE, assert_clean, requests, seen, start, states};
 

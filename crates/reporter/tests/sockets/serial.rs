@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use fake_herdr::FakeHerdr;
-use reporter::Prompt;
+use herdr_reporter::Prompt;
 use serde_json::Value;
 
 use crate::support::{AMPLE, BUDGET, requests, seen, start, start_at};
@@ -164,7 +164,7 @@ fn b07_a_slow_answer_holds_back_what_follows_and_the_newest_is_last() {
     let handle = pane.handle();
     let flush = std::thread::spawn(move || handle.flush(AMPLE));
     server.go.as_ref().unwrap().send(()).unwrap();
-    assert_eq!(flush.join().unwrap(), reporter::Flushed::Delivered);
+    assert_eq!(flush.join().unwrap(), herdr_reporter::Flushed::Delivered);
 
     let later: Vec<Value> = server.arrived.try_iter().collect();
     let states: Vec<&str> = later.iter().filter_map(|r| r["params"]["state"].as_str()).collect();

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use fake_herdr::{FakeHerdr, Observation};
 use herdr_proto::PaneId;
-use reporter::{AgentEvent, Builder, Config, Flushed, Handle, MAIN_AGENT, Reporter};
+use herdr_reporter::{AgentEvent, Builder, Config, Flushed, Handle, MAIN_AGENT, Reporter};
+use herdr_socket_transport::Endpoint;
 use serde_json::Value;
-use socket_transport::Endpoint;
 
 /// Long enough for any machine to be done in, short enough to fail in.
 pub(crate) const AMPLE: Duration = Duration::from_secs(20);

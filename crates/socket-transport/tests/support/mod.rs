@@ -14,7 +14,7 @@ use std::task::Poll;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use socket_transport::{Client, Options};
+use herdr_socket_transport::{Client, Options};
 use tempfile::TempDir;
 
 /// Long enough for any machine to answer in, short enough to fail in.

@@ -76,7 +76,7 @@ impl Events {
         let mut tool = Command::new("sh");
         tool.arg("-c").arg(command).stdin(Stdio::null()).stdout(Stdio::piped());
         // A tool that is an agent itself would report to this pane.
-        reporter::scrub(&mut tool);
+        herdr_reporter::scrub(&mut tool);
         let mut child = match tool.spawn() {
             Ok(child) => child,
             Err(error) => return Ok(format!("sh cannot be started: {error}")),

@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use events::{Events, Stop};
-use reporter::{Ended, Handle, Prompt, Reporter};
+use herdr_reporter::{Ended, Handle, Prompt, Reporter};
 
 fn main() -> io::Result<()> {
     // Signals are caught before there is anything on the pane to take back.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reporter::{LeaseFile, Role};
+use herdr_reporter::{LeaseFile, Role};
 
 use super::Args;
 use crate::commands::{KEPT, flags_before, settings};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use reporter::{Receipt, Reporter};
+use herdr_reporter::{Receipt, Reporter};
 
 use super::screen::Screen;
 use super::script::steps;
@@ -62,8 +62,8 @@ pub(crate) fn play(stage: &Stage, reporter: &Reporter, signals: &Signals, mut sc
 
 fn told(receipt: &Receipt) -> Line {
     let style = match receipt.outcome {
-        reporter::Outcome::Applied => Style::Idle,
-        reporter::Outcome::Superseded | reporter::Outcome::Unverified => Style::Faint,
+        herdr_reporter::Outcome::Applied => Style::Idle,
+        herdr_reporter::Outcome::Superseded | herdr_reporter::Outcome::Unverified => Style::Faint,
         _ => Style::Blocked,
     };
     let text = format!("{} {}", receipt.of.as_str(), receipt.outcome.as_str());

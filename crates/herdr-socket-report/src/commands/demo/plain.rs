@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use reporter::Reporter;
+use herdr_reporter::Reporter;
 
 use super::script::steps;
 use super::stage::Stage;

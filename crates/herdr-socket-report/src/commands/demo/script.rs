@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reporter::{AgentEvent, EventLine};
+use herdr_reporter::{AgentEvent, EventLine};
 use serde_json::Value;
 
 /// One event, when it comes, and how it is told.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::{PaneGet, PaneId};
-use reporter::{Config, ReasonLabel, Reporter, Verify};
-use socket_transport::{Client, Endpoint, Error, Options};
+use herdr_reporter::{Config, ReasonLabel, Reporter, Verify};
+use herdr_socket_transport::{Client, Endpoint, Error, Options};
 use tokio::runtime::Runtime;
 
 use super::view::View;

@@ -7,10 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
+use herdr_socket_transport::Absence;
+use herdr_socket_transport::env::PANE_VARIABLES;
 use rustix::net::SocketAddrUnix;
 use rustix::process::geteuid;
-use socket_transport::Absence;
-use socket_transport::env::PANE_VARIABLES;
 
 use super::check::Check;
 use crate::control::HERDR_REPORT_SOCKET;

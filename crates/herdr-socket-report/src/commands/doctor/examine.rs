@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use herdr_proto::{AgentLabel, PaneInfo, SourceId};
-use reporter::{Config, LeaseFile, Role, SourceNotice, source_for};
-use socket_transport::{Absence, Client, Endpoint, Options};
+use herdr_reporter::{Config, LeaseFile, Role, SourceNotice, source_for};
+use herdr_socket_transport::{Absence, Client, Endpoint, Options};
 
 use super::check::{Check, Findings, Report, Verdict};
 use super::holder::{Ear, Hold, Tenure, WAKE, ear, look};

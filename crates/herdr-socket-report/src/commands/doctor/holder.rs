@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use reporter::LeaseFile;
+use herdr_reporter::LeaseFile;
 
 use super::check::Check;
 use crate::control::{Call, is_timeout};

@@ -1,7 +1,7 @@
 //! What the pane shows already, and whether a report would get past it.
 
 use herdr_proto::{AgentLabel, PaneInfo, SourceId, canonical_label};
-use reporter::Reason;
+use herdr_reporter::Reason;
 
 use super::check::Check;
 use crate::text::shown;

@@ -4,9 +4,9 @@ use herdr_proto::{
     ErrorCode, PaneGet, PaneId, PaneInfo, Ping, Pong, ProcessInfoGet, ProcessInfoReply, decode,
     encode,
 };
-use reporter::machine::Identity;
-use reporter::{Config, UnverifiedPane};
-use socket_transport::{Client, Error, ErrorKind, Peer};
+use herdr_reporter::machine::Identity;
+use herdr_reporter::{Config, UnverifiedPane};
+use herdr_socket_transport::{Client, Error, ErrorKind, Peer};
 
 use super::check::Check;
 use crate::direct::judge_place;

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use herdr_proto::{AgentLabel, ReportState, SourceId};
-use reporter::{Config, Reason};
-use socket_transport::Endpoint;
+use herdr_reporter::{Config, Reason};
+use herdr_socket_transport::Endpoint;
 use tokio::time::timeout_at;
 
 use super::check::Check;

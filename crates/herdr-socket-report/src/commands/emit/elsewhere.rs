@@ -1,6 +1,6 @@
 //! The commands of hooks where there are no Unix sockets: they say so.
 
-use reporter::EventLine;
+use herdr_reporter::EventLine;
 use serde_json::Value;
 
 use super::Common;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use herdr_proto::{AgentLabel, Ttl};
-use reporter::{EventLine, LeaseFile, Role, source_for};
+use herdr_reporter::{EventLine, LeaseFile, Role, source_for};
+use herdr_socket_transport::{Absence, Endpoint};
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use socket_transport::{Absence, Endpoint};
 
 use super::Common;
 use crate::commands::settings;

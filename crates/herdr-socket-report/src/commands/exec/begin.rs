@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use reporter::{LeaseFile, Role};
+use herdr_reporter::{LeaseFile, Role};
 use rustix::process::getpid;
 
 use super::Args;

@@ -1,6 +1,6 @@
 //! What comes before the first line.
 
-use reporter::{LeaseFile, Reporter};
+use herdr_reporter::{LeaseFile, Reporter};
 use rustix::stdio::stdin;
 use rustix::termios::isatty;
 

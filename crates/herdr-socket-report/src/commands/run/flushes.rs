@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use reporter::{Flushed, Handle};
+use herdr_reporter::{Flushed, Handle};
 
 use super::voice::Voice;
 

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use reporter::DiagnosticKind::{
+use herdr_reporter::DiagnosticKind::{
     ConnectFailed, Deferred, ForeignPane, NotPaneApi, ProtocolRejected, Timeout,
 };
-use reporter::{Ended, Handle, LeaseFile, Reporter};
+use herdr_reporter::{Ended, Handle, LeaseFile, Reporter};
 
 use super::flushes::Flushes;
 use super::voice::Voice;
@@ -138,7 +138,7 @@ impl Session {
         self.record(events, handle);
     }
 
-    fn record(&self, events: Vec<(u64, reporter::AgentEvent)>, handle: &Handle) {
+    fn record(&self, events: Vec<(u64, herdr_reporter::AgentEvent)>, handle: &Handle) {
         if events.is_empty() {
             return;
         }

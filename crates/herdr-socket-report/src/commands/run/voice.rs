@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use herdr_proto::strip_controls;
-use reporter::{Diagnostic, DiagnosticKind, Feed, Receipt};
+use herdr_reporter::{Diagnostic, DiagnosticKind, Feed, Receipt};
 
 use crate::exit::Exit;
 use crate::output::{Lines, NAME, Outlet, Record};

@@ -8,8 +8,8 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use herdr_socket_transport::find_socket;
 use rustix::net::SocketAddrUnix;
-use socket_transport::find_socket;
 use tokio::net::UnixListener;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use herdr_proto::{SessionSnapshot, Snapshot, strip_controls};
+use herdr_socket_transport::{Client, Error, Options, find_socket};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::stdio::stdout;
-use socket_transport::{Client, Error, Options, find_socket};
 use tokio::runtime::Runtime;
 
 use super::table::{Change, Table};
