@@ -53,7 +53,7 @@ impl Intake {
             return handle.record_all(events);
         };
         // What was said at the start is over; the host knows now.
-        events.insert(first, AgentEvent::StateSet { state: ReportState::Idle, label: None });
+        events.insert(first, AgentEvent::state_set(ReportState::Idle, None));
         let mut refused = handle.record_all(events);
         for (place, _) in &mut refused {
             *place -= usize::from(*place > first);

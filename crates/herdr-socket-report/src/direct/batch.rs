@@ -6,9 +6,7 @@ use herdr_proto::{
     AgentStatus, PaneInfo, PresentationText, ReportState, SessionId, StateKey, StateLabels,
     TokenKey,
 };
-use herdr_reporter::{
-    Activity, AgentEvent, Config, MAIN_AGENT, Privacy, ReasonLabel, Snapshot, Source,
-};
+use herdr_reporter::{Activity, AgentEvent, Config, Privacy, ReasonLabel, Snapshot, Source};
 
 use super::state::Said;
 use super::{Direct, Guard, Problem};
@@ -88,32 +86,32 @@ impl Batch {
             AgentEvent::Release => {
                 *self = Self { release: true, ..Self::default() };
             }
-            AgentEvent::SessionStarted(session) if session.agent_id == MAIN_AGENT => {
+            AgentEvent::SessionStarted(session) if session.agent_id.is_main() => {
                 self.session = SessionId::parse(session.session_id.as_str()).ok();
                 if let Some(title) = &session.title {
                     self.set_title(Some(title));
                 }
                 self.at_least(Wanted::AtLeastIdle);
             }
-            AgentEvent::SessionEnded { agent_id } if agent_id == MAIN_AGENT => {
+            AgentEvent::SessionEnded { agent_id, .. } if agent_id.is_main() => {
                 self.state = Wanted::Said;
             }
-            AgentEvent::AgentStarted { agent_id } => {
-                self.begun.insert(format!("agent {agent_id}"));
+            AgentEvent::AgentStarted { agent_id, .. } => {
+                self.begun.insert(format!("agent {agent_id:?}"));
                 self.state = Wanted::Said;
             }
-            AgentEvent::AgentSettled { agent_id } => {
-                let begun = self.begun.contains(&format!("agent {agent_id}"));
-                if begun || agent_id == MAIN_AGENT {
+            AgentEvent::AgentSettled { agent_id, .. } => {
+                let begun = self.begun.contains(&format!("agent {agent_id:?}"));
+                if begun || agent_id.is_main() {
                     self.state = Wanted::Said;
                 }
             }
             AgentEvent::PromptOpened { prompt_id, .. } => {
-                self.begun.insert(format!("prompt {prompt_id}"));
+                self.begun.insert(format!("prompt {prompt_id:?}"));
                 self.state = Wanted::Said;
             }
-            AgentEvent::PromptClosed { prompt_id }
-                if !self.begun.contains(&format!("prompt {prompt_id}")) =>
+            AgentEvent::PromptClosed { prompt_id, .. }
+                if !self.begun.contains(&format!("prompt {prompt_id:?}")) =>
             {
                 self.at_least(Wanted::NotBlocked);
             }
@@ -125,15 +123,15 @@ impl Batch {
             AgentEvent::ToolStarted { .. } | AgentEvent::StateSet { .. } => {
                 self.state = Wanted::Said;
             }
-            AgentEvent::TitleChanged { title, agent_id } if agent_id == MAIN_AGENT => {
+            AgentEvent::TitleChanged { title, agent_id, .. } if agent_id.is_main() => {
                 self.set_title(title.as_deref());
             }
-            AgentEvent::LabelsChanged { labels } => {
+            AgentEvent::LabelsChanged { labels, .. } => {
                 self.labels.extend(labels.iter().map(|(state, text)| {
                     (*state, text.as_deref().and_then(PresentationText::normalize))
                 }));
             }
-            AgentEvent::TokensChanged { tokens } => {
+            AgentEvent::TokensChanged { tokens, .. } => {
                 self.tokens.extend(tokens.iter().filter_map(|(key, text)| {
                     let text = text.as_deref().and_then(PresentationText::normalize);
                     Some((TokenKey::parse(key.as_str()).ok()?, text))
@@ -158,7 +156,7 @@ impl Batch {
     fn snapshot(&self, config: &Config) -> Option<Snapshot> {
         self.activity.snapshot(config).or_else(|| {
             let mut activity = self.activity.clone();
-            let idle = AgentEvent::StateSet { state: ReportState::Idle, label: None };
+            let idle = AgentEvent::state_set(ReportState::Idle, None);
             activity.apply(idle).ok()?;
             activity.snapshot(config)
         })

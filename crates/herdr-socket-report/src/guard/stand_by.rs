@@ -80,7 +80,7 @@ impl StandBy {
         // There is nothing to show while there is no state, and here there is
         // never one of ours.
         let mut state = State::default();
-        let idle = AgentEvent::StateSet { state: ReportState::Idle, label: None };
+        let idle = AgentEvent::state_set(ReportState::Idle, None);
         let _ = state.activity.apply(idle);
         let shared = Shared {
             config,

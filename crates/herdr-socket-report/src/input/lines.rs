@@ -108,7 +108,7 @@ mod tests {
     }
 
     fn started(line: u64) -> Item {
-        Item::Event { line, event: AgentEvent::AgentStarted { agent_id: "main".into() } }
+        Item::Event { line, event: AgentEvent::agent_started() }
     }
 
     const START: &[u8] = b"{\"event\": \"agent_started\"}\n";

@@ -71,7 +71,7 @@ const REFUSED_REST: Duration = Duration::from_secs(60);
 /// claim.any_pane = true; // else it first asks whose pane it is
 /// let mut machine = PaneMachine::new(claim);
 /// let mut activity = Activity::default();
-/// activity.apply(AgentEvent::AgentStarted { agent_id: "main".into() })?;
+/// activity.apply(AgentEvent::agent_started())?;
 ///
 /// let now = Now::new(Duration::ZERO, 1_700_000_000_000_000);
 /// let wanted = activity.snapshot(&config).map(Box::new);

@@ -201,7 +201,7 @@ mod tests {
 
     fn working(tokens: usize) -> Snapshot {
         let mut activity = Activity::default();
-        activity.apply(AgentEvent::AgentStarted { agent_id: "main".into() }).unwrap();
+        activity.apply(AgentEvent::agent_started()).unwrap();
         let mut snapshot = activity.snapshot(&Config::default()).unwrap();
         snapshot.tokens = (0..tokens).map(|n| (key(&format!("k{n:02}")), text("v"))).collect();
         snapshot
