@@ -41,7 +41,7 @@ mod model;
 mod server;
 
 pub use model::{
-    AgentSession, Answer, Model, Observation, PaneProcess, Profile, Stream, UnknownProfile,
+    AgentSession, Answer, Folders, Model, Observation, PaneProcess, Profile, Stream, UnknownProfile,
 };
 #[cfg(unix)]
 pub use server::{Builder, Exchange, FakeHerdr, Fault, Stopper, UnknownFault, WaitTimedOut};

@@ -8,7 +8,7 @@ use herdr_proto::limits;
 use super::failure::Failure;
 use super::sources::{agent_of_source, is_official};
 use super::terminal::Terminal;
-use super::tokens::{Tokens, over_at};
+use super::tokens::Tokens;
 
 /// What readers see of all records together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,10 +63,6 @@ struct Record {
 }
 
 impl Record {
-    fn alive(&self, now: Duration) -> bool {
-        self.expires.is_none_or(|at| now < at)
-    }
-
     fn set(&mut self, order: u64, report: &MetadataReport) {
         if let Some(title) = &report.title {
             self.title = Some((order, title.clone()));
@@ -97,6 +93,7 @@ pub(crate) struct Metadata {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MetadataChange {
     pub(crate) tokens: bool,
+    pub(crate) presentation: bool,
 }
 
 impl Metadata {
@@ -112,7 +109,7 @@ impl Metadata {
 
     /// Removes what is over at `now`; `true` if a token went.
     pub(crate) fn expire(&mut self, now: Duration) -> bool {
-        self.records.retain(|_, record| record.alive(now));
+        self.records.retain(|_, record| record.expires.is_none_or(|at| now < at));
         self.tokens.expire(now)
     }
 
@@ -191,24 +188,19 @@ impl Terminal {
                 metadata.token_sources.insert(report.source.clone());
             }
         }
-        let expires = report.ttl.map(|ttl| over_at(now, ttl));
+        let expires = report.ttl.map(|ttl| now.saturating_add(ttl));
         let tokens =
             report.tokens.as_ref().is_some_and(|patch| metadata.tokens.patch(patch, expires));
         if report.is_presentation() {
             let order = self.next_order();
             self.present(order, expires, report);
         }
-        Ok(MetadataChange { tokens })
+        Ok(MetadataChange { tokens, presentation: report.is_presentation() })
     }
 
     /// The newest text of every field among the records whose guards hold.
-    pub(crate) fn presentation(&self, now: Duration) -> Presentation {
-        let shown = || {
-            self.metadata
-                .records
-                .values()
-                .filter(|record| record.alive(now) && self.guards_hold(record))
-        };
+    pub(crate) fn presentation(&self) -> Presentation {
+        let shown = || self.metadata.records.values().filter(|record| self.guards_hold(record));
         let newest = |field: fn(&Record) -> Option<&(u64, String)>| {
             shown().filter_map(field).max_by_key(|(order, _)| *order).map(|(_, text)| text.clone())
         };

@@ -4,24 +4,21 @@
 use std::time::Duration;
 
 use herdr_proto::limits;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Model;
+use super::call::{Clear, Release, ReportAgent, ReportMetadata, ReportSession, WorkspaceMetadata};
+use super::dispatch::{Outcome, ok};
 use super::failure::Failure;
+use super::ids;
 use super::metadata::MetadataReport;
-use super::params::{
-    Clear, Release, ReportAgent, ReportMetadata, ReportSession, WorkspaceMetadata,
-};
-use super::release::Released;
 use super::report::StateReport;
 use super::session::SessionReport;
 use super::sources::{SessionRef, StartSource};
 use super::text;
-use super::tokens::over_at;
-use super::view::Outcome;
 
 impl Model {
-    pub(super) fn report_agent(&mut self, params: ReportAgent) -> Result<Outcome, Failure> {
+    pub(super) fn report_agent(&mut self, params: ReportAgent) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
         let label = text::label(&params.agent)?;
         self.check_resume(pane, &params.source, params.resume_argv.as_ref())?;
@@ -37,21 +34,14 @@ impl Model {
             state: params.state,
             seq: params.seq,
         };
-        let mut accepted = false;
-        self.change(pane, |terminal| {
-            accepted = terminal.report_state(report);
-            false
-        });
-        if accepted {
-            self.note_claim(pane);
+        self.change(pane, |terminal| terminal.report_state(report).into());
+        if let Some(entry) = self.panes.get_mut(&pane) {
+            entry.detector.tell_prompt_again(self.now);
         }
-        Ok(Outcome::Ok)
+        ok()
     }
 
-    pub(super) fn report_agent_session(
-        &mut self,
-        params: ReportSession,
-    ) -> Result<Outcome, Failure> {
+    pub(super) fn report_agent_session(&mut self, params: ReportSession) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
         let label = text::label(&params.agent)?;
         self.check_resume(pane, &params.source, params.resume_argv.as_ref())?;
@@ -67,72 +57,53 @@ impl Model {
             seq: params.seq,
             start: params.session_start_source.as_deref().and_then(StartSource::parse),
         };
-        self.change(pane, |terminal| {
-            terminal.report_session(report);
-            false
-        });
-        Ok(Outcome::Ok)
+        self.change(pane, |terminal| terminal.report_session(report).into());
+        ok()
     }
 
-    pub(super) fn release_agent(&mut self, params: &Release) -> Result<Outcome, Failure> {
+    pub(super) fn release_agent(&mut self, params: &Release) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
         let label = text::label(&params.agent)?;
-        let mut still_there = None;
-        self.change(pane, |terminal| {
-            let seen = terminal.seen_by_detector();
-            let released = terminal.release(&params.source, &label, params.seq);
-            still_there = seen.filter(|_| released == Released::Agent);
-            released == Released::Agent
-        });
-        // Another agent's process was below the released label: the detector's
-        // next look gives it the row (protocol 5.4).
-        if let Some((agent, state, prompt)) = still_there {
-            self.change(pane, |terminal| {
-                terminal.agent_seen(agent, state, prompt);
-                false
-            });
+        let told =
+            self.change(pane, |terminal| terminal.release(&params.source, &label, params.seq));
+        // Its process is not taken for one that has just begun.
+        if let (true, Some(known), Some(entry)) =
+            (told, herdr_proto::canonical_label(&label), self.panes.get_mut(&pane))
+        {
+            entry.detector.release(self.now, known);
         }
-        Ok(Outcome::Ok)
+        ok()
     }
 
-    pub(super) fn clear_agent_authority(&mut self, params: &Clear) -> Result<Outcome, Failure> {
+    pub(super) fn clear_agent_authority(&mut self, params: &Clear) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
-        self.change(pane, |terminal| {
-            terminal.clear(params.source.as_deref(), params.seq);
-            false
-        });
-        Ok(Outcome::Ok)
+        self.change(pane, |terminal| terminal.clear(params.source.as_deref(), params.seq));
+        ok()
     }
 
-    pub(super) fn report_pane_metadata(
-        &mut self,
-        params: &ReportMetadata,
-    ) -> Result<Outcome, Failure> {
+    pub(super) fn report_pane_metadata(&mut self, params: &ReportMetadata) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
         let report = check_metadata(params)?;
         let now = self.now;
         let mut result = Ok(super::metadata::MetadataChange::default());
         self.change(pane, |terminal| {
             result = terminal.report_metadata(now, &report);
-            false
+            result.as_ref().is_ok_and(|change| change.presentation).into()
         });
         if result?.tokens {
-            if let Some(entry) = self.panes.get_mut(&pane) {
-                entry.revision += 1;
-            }
-            self.emit_pane(pane, "pane_updated");
+            self.tell_tokens(pane);
         }
-        Ok(Outcome::Ok)
+        ok()
     }
 
-    pub(super) fn report_workspace_metadata(
-        &mut self,
-        params: &WorkspaceMetadata,
-    ) -> Result<Outcome, Failure> {
-        let workspace = self
-            .find_workspace(&params.workspace_id)
-            .ok_or_else(|| Failure::workspace_not_found(&params.workspace_id))?;
-        let source = text::metadata_source(&params.source)?;
+    pub(super) fn report_workspace_metadata(&mut self, params: &WorkspaceMetadata) -> Outcome {
+        let found = self.find_workspace(&params.workspace_id);
+        let source = text::metadata_source(&params.source);
+        // A place in the list is looked at only after the source.
+        if ids::workspace_names(&params.workspace_id).count() == 1 {
+            found.clone()?;
+        }
+        let source = source?;
         let ttl = check_ttl(params.ttl_ms)?;
         if params.tokens.is_empty() {
             return Err(Failure::new(
@@ -141,13 +112,14 @@ impl Model {
             ));
         }
         let patch = text::tokens(&params.tokens)?;
+        let workspace = found?;
         let now = self.now;
         let entry = &mut self.workspaces[workspace];
         let mark = entry.token_marks.get(&source).copied();
         if let (Some(seq), Some(mark)) = (params.seq, mark)
             && seq <= mark
         {
-            return Ok(Outcome::Ok);
+            return ok();
         }
         if entry.tokens.count_after(&patch) > limits::TOKENS_PER_PANE {
             return Err(Failure::new("metadata_token_limit", "the workspace has too many tokens"));
@@ -161,10 +133,22 @@ impl Model {
             }
             entry.token_marks.insert(source, seq);
         }
-        if entry.tokens.patch(&patch, ttl.map(|ttl| over_at(now, ttl))) {
-            self.emit_workspace(workspace, "workspace_metadata_updated");
+        if entry.tokens.patch(&patch, ttl.map(|ttl| now.saturating_add(ttl))) {
+            self.tell_workspace_tokens(workspace);
         }
-        Ok(Outcome::Ok)
+        ok()
+    }
+
+    pub(super) fn tell_workspace_tokens(&mut self, workspace: usize) {
+        let view = self.workspace_view(workspace);
+        self.tell("workspace_metadata_updated", json!({ "workspace": view }));
+    }
+
+    pub(super) fn tell_tokens(&mut self, pane: u64) {
+        if let Some(entry) = self.panes.get_mut(&pane) {
+            entry.revision += 1;
+        }
+        self.tell("pane_updated", json!({ "pane": self.pane_view(pane) }));
     }
 
     /// From 0.9.2 on a custom source that holds the pane may say how its agent

@@ -19,11 +19,13 @@ pub(super) enum Typed {
 pub(super) struct Screen {
     lines: Vec<String>,
     typed: String,
+    /// The program has asked for bracketed pastes (mode 2004).
+    pub(super) brackets_pastes: bool,
 }
 
 impl Default for Screen {
     fn default() -> Self {
-        Self { lines: vec![PROMPT.to_owned()], typed: String::new() }
+        Self { lines: vec![PROMPT.to_owned()], typed: String::new(), brackets_pastes: false }
     }
 }
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use herdr_proto::limits;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::call::{ReadFormat, ReadSource};
 use super::dispatch::{error_line, success_line};
 use super::failure::Failure;
-use super::subscription::{Active, Panes, Shown, Subscription};
-use super::view::{Outcome, PaneInfo};
+use super::subscription::{Active, Panes, Row, Subscription};
 use super::{Answer, Model};
 
 /// A stream of events. It has no thread of its own: whoever holds it asks the
@@ -38,7 +38,7 @@ impl Model {
     /// One turn of a stream: at most one line for each of its subscriptions
     /// (all there is, on servers from 0.9.2 on). The next is due 100 ms later.
     pub fn tick(&mut self, now: Duration, stream: &mut Stream) -> Vec<String> {
-        self.advance(now);
+        self.pass(now);
         stream.due = now + limits::SERVER_POLL;
         if self.stopping || stream.generation != self.generation {
             stream.ended = true;
@@ -53,7 +53,7 @@ impl Model {
             let failure = Failure::new("events_lost", "the stream is behind the kept events");
             return vec![error_line(&stream.request, &failure)];
         }
-        let panes = Now { model: self, now: self.now };
+        let panes = Now(self);
         let mut lines = Vec::new();
         for active in &mut stream.active {
             while let Some(line) = active.turn(&self.events, &panes) {
@@ -82,7 +82,7 @@ impl Model {
                 }
             }
         }
-        let reply = success_line(&id, &Outcome::SubscriptionStarted);
+        let reply = success_line(&id, &json!({ "type": "subscription_started" }));
         let stream = Stream {
             request: id,
             active,
@@ -100,7 +100,7 @@ impl Model {
                 return Err(Failure::stopping());
             }
             let pane = self.find_pane(pane_id)?;
-            self.pane_info(pane, self.now).ok_or_else(|| Failure::pane_not_found(pane_id))
+            self.row(pane).ok_or_else(|| Failure::pane_not_found(pane_id))
         };
         Ok(match subscription {
             Subscription::Lifecycle(kind) => Active::Lifecycle { kind, cursor: start },
@@ -109,9 +109,9 @@ impl Model {
                 Active::Status {
                     filter,
                     cursor: self.events.last(),
-                    shown: Box::new(Shown::of(&pane)),
                     initial: filter == Some(pane.agent_status),
-                    pane_id: pane.pane_id,
+                    pane_id: pane.pane_id.clone(),
+                    shown: Box::new(pane),
                 }
             }
             Subscription::Scroll { pane_id } => {
@@ -126,24 +126,19 @@ impl Model {
     }
 }
 
-/// The model at an instant, for subscriptions that compare.
-struct Now<'a> {
-    model: &'a Model,
-    now: Duration,
-}
+/// The model, for subscriptions that compare.
+struct Now<'a>(&'a Model);
 
 impl Panes for Now<'_> {
-    fn pane(&self, pane_id: &str) -> Option<PaneInfo> {
-        self.model.pane_info(self.model.find_pane(pane_id).ok()?, self.now)
+    fn pane(&self, pane_id: &str) -> Option<Row> {
+        self.0.row(self.0.find_pane(pane_id).ok()?)
     }
 
     fn output(&self, pane_id: &str, text: &str) -> Option<Value> {
-        let read = self.model.read_recent(pane_id)?;
-        let line = read.text.lines().find(|line| line.contains(text))?;
-        Some(serde_json::json!({
-            "pane_id": read.pane_id,
-            "matched_line": line,
-            "read": read,
-        }))
+        let pane = self.0.find_pane(pane_id).ok()?;
+        let source = ReadSource::RecentUnwrapped;
+        let read = self.0.read_view(pane, source, None, ReadFormat::Text)?;
+        let line = read["text"].as_str()?.lines().find(|line| line.contains(text))?;
+        Some(json!({ "pane_id": read["pane_id"], "matched_line": line, "read": read }))
     }
 }

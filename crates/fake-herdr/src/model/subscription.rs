@@ -1,14 +1,15 @@
 //! `events.subscribe`: what can be subscribed to, and one entry of a stream at
 //! work (protocol 7.5).
 
+use std::collections::BTreeMap;
+
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use super::call::ReadSource;
 use super::events::{Event, EventRing};
-use super::params::ReadSource;
 use super::state::Status;
-use super::view::PaneInfo;
 
 /// The lifecycle kinds: their name in a subscription and in the ring.
 const LIFECYCLE: [(&str, &str); 24] = [
@@ -99,23 +100,42 @@ impl<'de> Deserialize<'de> for Subscription {
     }
 }
 
-/// What of a pane an agent status subscription compares.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shown {
-    status: Status,
-    title: Option<String>,
-    display_agent: Option<String>,
-    state_labels: std::collections::BTreeMap<String, String>,
+/// What of a pane an agent status event tells, in the ring and on a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) pane_id: String,
+    pub(crate) workspace_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<String>,
+    pub(crate) agent_status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) display_agent: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) state_labels: BTreeMap<String, String>,
 }
 
-impl Shown {
-    pub(crate) fn of(pane: &PaneInfo) -> Self {
-        Self {
-            status: pane.agent_status,
-            title: pane.title.clone(),
-            display_agent: pane.display_agent.clone(),
-            state_labels: pane.state_labels.clone(),
-        }
+impl Row {
+    pub(crate) fn data(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    fn line(&self) -> Option<String> {
+        Some(Event::scoped_line("pane.agent_status_changed", self.data().as_object()?))
+    }
+
+    /// Whether a reader sees the same: places and names of agents are no news.
+    fn looks_like(&self, other: &Self) -> bool {
+        let of = |row: &Self| {
+            (
+                row.agent_status,
+                row.title.clone(),
+                row.display_agent.clone(),
+                row.state_labels.clone(),
+            )
+        };
+        of(self) == of(other)
     }
 }
 
@@ -133,7 +153,7 @@ pub(crate) enum Active {
         filter: Option<Status>,
         cursor: u64,
         /// What was shown last; boxed for the size of the other kinds.
-        shown: Box<Shown>,
+        shown: Box<Row>,
         /// With a filter that holds already, one event at the start.
         initial: bool,
     },
@@ -147,8 +167,8 @@ pub(crate) enum Active {
 
 /// What a status subscription may ask of the server in a turn.
 pub(crate) trait Panes {
-    /// The pane as `pane.get` answers, `None` once it is gone.
-    fn pane(&self, pane_id: &str) -> Option<PaneInfo>;
+    /// The pane as it is shown, `None` once it is gone.
+    fn pane(&self, pane_id: &str) -> Option<Row>;
 
     /// The line of a pane's screen that contains a text, with the whole read.
     fn output(&self, pane_id: &str, text: &str) -> Option<Value>;
@@ -175,21 +195,19 @@ impl Active {
                         continue;
                     }
                     *initial = false;
-                    if let Some(now) = shown_in(event) {
-                        let status = now.status;
+                    if let Ok(now) = Row::deserialize(Value::Object(event.data.clone())) {
+                        let status = now.agent_status;
+                        let line = now.line();
                         **shown = now;
                         if wanted(status) {
-                            let kind = "pane.agent_status_changed";
-                            return Some(Event::scoped_line(kind, &event.data));
+                            return line;
                         }
                     }
                 }
-                let pane = panes.pane(pane_id)?;
-                let now = Shown::of(&pane);
-                let changed = now != **shown || std::mem::take(initial);
+                let now = panes.pane(pane_id)?;
+                let changed = !now.looks_like(shown) || std::mem::take(initial);
                 **shown = now;
-                (changed && wanted(pane.agent_status))
-                    .then(|| Event::scoped_line("pane.agent_status_changed", &status_fields(&pane)))
+                shown.line().filter(|_| changed && wanted(shown.agent_status))
             }
             Self::Output { pane_id, text, matching } => {
                 let found = panes.output(pane_id, text);
@@ -215,45 +233,6 @@ impl Active {
     }
 }
 
-/// The fields of an agent status event, in the ring and on a stream.
-pub(crate) fn status_fields(pane: &PaneInfo) -> Map<String, Value> {
-    let mut data = Map::new();
-    data.insert("pane_id".to_owned(), pane.pane_id.clone().into());
-    data.insert("workspace_id".to_owned(), pane.workspace_id.clone().into());
-    data.insert("agent_status".to_owned(), pane.agent_status.as_str().into());
-    let texts =
-        [("agent", &pane.agent), ("title", &pane.title), ("display_agent", &pane.display_agent)];
-    for (name, text) in texts {
-        if let Some(text) = text {
-            data.insert(name.to_owned(), text.clone().into());
-        }
-    }
-    if !pane.state_labels.is_empty() {
-        let labels =
-            pane.state_labels.iter().map(|(status, text)| (status.clone(), text.clone().into()));
-        data.insert("state_labels".to_owned(), Value::Object(labels.collect()));
-    }
-    data
-}
-
 fn names(event: &Event, pane_id: &str) -> bool {
     event.data.get("pane_id").and_then(Value::as_str) == Some(pane_id)
-}
-
-fn shown_in(event: &Event) -> Option<Shown> {
-    #[derive(Deserialize)]
-    struct Fields {
-        agent_status: Status,
-        title: Option<String>,
-        display_agent: Option<String>,
-        #[serde(default)]
-        state_labels: std::collections::BTreeMap<String, String>,
-    }
-    let fields = Fields::deserialize(Value::Object(event.data.clone())).ok()?;
-    Some(Shown {
-        status: fields.agent_status,
-        title: fields.title,
-        display_agent: fields.display_agent,
-        state_labels: fields.state_labels,
-    })
 }

@@ -119,9 +119,10 @@ fn perform(control: Control, herdr: &FakeHerdr) -> Value {
                 (there, _) => found(&pane, there),
             }
         }
-        Control::ShellIdle { pane, idle } => {
-            found(&pane, herdr.with_model(|model| model.set_shell_idle(now, &pane, idle)))
+        Control::AgentBegins { pane, agent, state } => {
+            found(&pane, herdr.with_model(|m| m.agent_begins(now, &pane, &agent, &state)))
         }
+        Control::AgentEnds { pane } => found(&pane, herdr.with_model(|m| m.agent_ends(now, &pane))),
         Control::LiveHandoff => {
             herdr.live_handoff();
             listening(herdr)

@@ -24,12 +24,14 @@ pub(super) enum Control {
     Move { pane: String },
     /// A text on a pane's screen.
     Screen { pane: String, text: String },
-    /// The detector sees a known agent's process, with the state on its screen.
+    /// The detector has seen a known agent's process, and the state on its screen.
     AgentAppears { pane: String, agent: String, state: String },
-    /// That process ends.
+    /// It has seen the end of that process.
     AgentExits { pane: String },
-    /// The pane's shell waits at its prompt, or no longer.
-    ShellIdle { pane: String, idle: bool },
+    /// A known agent's process begins; the detector sees it in its time.
+    AgentBegins { pane: String, agent: String, state: String },
+    /// That process ends.
+    AgentEnds { pane: String },
     /// A new process takes the panes over.
     LiveHandoff,
     /// The server starts again.
@@ -45,7 +47,7 @@ pub(super) enum Control {
 }
 
 /// The words for `do`.
-const WORDS: [&str; 16] = [
+const WORDS: [&str; 17] = [
     "fault",
     "clear_faults",
     "split",
@@ -55,7 +57,8 @@ const WORDS: [&str; 16] = [
     "screen",
     "agent_appears",
     "agent_exits",
-    "shell_idle",
+    "agent_begins",
+    "agent_ends",
     "live_handoff",
     "restart",
     "observe",
@@ -81,9 +84,14 @@ pub(super) fn read(line: &[u8]) -> Result<Control, String> {
         "screen" => {
             Control::Screen { pane: fields.pane()?, text: fields.text("text", "the text to show")? }
         }
-        "agent_appears" => agent(&mut fields)?,
+        "agent_appears" => {
+            agent(&mut fields, |pane, agent, state| Control::AgentAppears { pane, agent, state })?
+        }
         "agent_exits" => Control::AgentExits { pane: fields.pane()? },
-        "shell_idle" => Control::ShellIdle { pane: fields.pane()?, idle: fields.flag("idle")? },
+        "agent_begins" => {
+            agent(&mut fields, |pane, agent, state| Control::AgentBegins { pane, agent, state })?
+        }
+        "agent_ends" => Control::AgentEnds { pane: fields.pane()? },
         "live_handoff" => Control::LiveHandoff,
         "restart" => Control::Restart,
         "observe" => Control::Observe { pane: fields.pane()? },
@@ -112,7 +120,10 @@ fn fault(fields: &mut Fields) -> Result<Control, String> {
     Ok(Control::Fault { fault, times })
 }
 
-fn agent(fields: &mut Fields) -> Result<Control, String> {
+fn agent(
+    fields: &mut Fields,
+    control: fn(String, String, String) -> Control,
+) -> Result<Control, String> {
     let pane = fields.pane()?;
     let agent = fields.text("agent", "an agent that Herdr knows, such as \"claude\"")?;
     let states = format!("one of {}", STATES.join(", "));
@@ -124,7 +135,7 @@ fn agent(fields: &mut Fields) -> Result<Control, String> {
     if !STATES.contains(&state.as_str()) {
         return Err(format!("`state` is {state:?}: expected {states}"));
     }
-    Ok(Control::AgentAppears { pane, agent, state })
+    Ok(control(pane, agent, state))
 }
 
 /// The fields of a line that were not asked for yet.
@@ -154,13 +165,6 @@ impl Fields {
 
     fn pane(&mut self) -> Result<String, String> {
         self.text("pane", "the id of a pane such as \"w1:p1\"")
-    }
-
-    fn flag(&mut self, name: &str) -> Result<bool, String> {
-        let expected = "true or false";
-        let value = self.take(name, expected)?;
-        let flag = value.as_bool();
-        flag.ok_or_else(|| format!("`{name}` is {}: expected {expected}", short(&value)))
     }
 
     /// A whole number that may be missing or null.
@@ -224,12 +228,11 @@ mod tests {
             let needs: &[(&str, Value)] = match word {
                 "fault" => &[("fault", "late:5".into()), ("times", 2.into())],
                 "screen" => &[("pane", "w1:p1".into()), ("text", "x".into())],
-                "agent_appears" => &[
+                "agent_appears" | "agent_begins" => &[
                     ("pane", "w1:p1".into()),
                     ("agent", "Claude-Code".into()),
                     ("state", "idle".into()),
                 ],
-                "shell_idle" => &[("pane", "w1:p1".into()), ("idle", true.into())],
                 "log" => &[("from", 3.into())],
                 "clear_faults" | "live_handoff" | "restart" | "stop" => &[],
                 _ => &[("pane", "w1:p1".into())],
@@ -268,7 +271,6 @@ mod tests {
             (br#"{"do":"fault","fault":"freeze","times":1}"#, &["\"freeze\"", "until"]),
             (br#"{"do":"log","from":1.5}"#, &["`from` is 1.5", "whole number"]),
             (br#"{"do":"log","form":1}"#, &["\"log\" takes no `form`"]),
-            (br#"{"do":"shell_idle","pane":"a","idle":"yes"}"#, &["`idle` is \"yes\"", "true"]),
             (
                 br#"{"do":"agent_appears","pane":"a","agent":"bot","state":"idle"}"#,
                 &["\"bot\"", "claude"],

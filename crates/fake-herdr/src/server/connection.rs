@@ -74,7 +74,7 @@ impl Connection<'_> {
             line::wait(self.hangup, Some(self.client), limits::SERVER_LINE_DEADLINE);
             return None;
         }
-        match line::receive(self.client, self.hangup, self.shared.manner()) {
+        match line::receive(self.client, self.hangup, self.shared.polls) {
             Received::Line(line) => Some(line),
             Received::Nothing | Received::Hangup => None,
         }
@@ -110,6 +110,18 @@ impl Connection<'_> {
         }
         if let Answer::Stream { mut stream, .. } = answer {
             self.hold(&mut stream)?;
+        }
+        self.enter()
+    }
+
+    /// A prompt that was just typed gets its Enter, whether or not anybody asks
+    /// for anything meanwhile.
+    fn enter(&self) -> io::Result<()> {
+        while let Some(due) = self.shared.lock().model.next_enter() {
+            if line::wait(self.hangup, None, due.saturating_sub(self.shared.now())) {
+                return Ok(());
+            }
+            self.shared.with(|state, now| state.model.pass(now.max(due)));
         }
         Ok(())
     }

@@ -104,9 +104,10 @@ impl Terminal {
         rustix::termios::tcgetpgrp(&*self.pty).ok().map(|group| group.as_raw_nonzero().get())
     }
 
-    /// What the screen shows.
-    pub(super) fn contents(&self) -> String {
-        self.screen.lock().unwrap_or_else(PoisonError::into_inner).screen().contents()
+    /// What the screen shows, and whether the program asked for bracketed pastes.
+    pub(super) fn shown(&self) -> (String, bool) {
+        let parser = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
+        (parser.screen().contents(), parser.screen().bracketed_paste())
     }
 
     /// Types bytes, which reach the program as fast as it reads.
