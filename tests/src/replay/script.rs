@@ -65,7 +65,9 @@ pub(super) enum Step {
     Exits {
         pane: String,
     },
-    Settles(Vec<Look>),
+    /// The looks of the panes from then on, and how long they were looked at where
+    /// that is said.
+    Settles { looks: Vec<Look>, for_ms: Option<u64> },
     /// The whole state of the server; `None` if it is the same as before.
     Snapshot(Option<Value>),
     /// What a stream of each kind replays.
@@ -209,7 +211,8 @@ fn step(line: &[u8]) -> anyhow::Result<Step> {
         return Ok(Step::Exits { pane });
     }
     if let Some(looks) = line.remove("settles") {
-        return Ok(Step::Settles(serde_json::from_value(looks)?));
+        let for_ms = line.get("for_ms").and_then(Value::as_u64);
+        return Ok(Step::Settles { looks: serde_json::from_value(looks)?, for_ms });
     }
     if let Some(snapshot) = line.remove("snapshot") {
         return Ok(Step::Snapshot(Some(snapshot).filter(|snapshot| snapshot != "same")));

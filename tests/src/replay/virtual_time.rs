@@ -33,9 +33,11 @@ impl VirtualTarget {
     /// The same with nothing open.
     pub fn empty() -> Self {
         let mut folders = Folders::default();
+        folders.home = std::env::var("HOME").unwrap_or(folders.home);
         folders.name = |path| {
-            let name = Path::new(path).file_name()?.to_str()?.to_owned();
-            Path::new(path).is_dir().then_some(name)
+            let path = Path::new(path);
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_str()?.to_owned();
+            path.is_dir().then_some(name)
         };
         Self { model: Model::empty(Profile::default()).with_folders(folders), ..Self::default() }
     }

@@ -47,6 +47,11 @@ pub(crate) fn workspace_names(text: &str) -> impl Iterator<Item = WorkspaceName<
     std::iter::once(WorkspaceName::Id(text)).chain(place.map(WorkspaceName::Place))
 }
 
+/// Whether a workspace is named by a place in the list, be there one or not.
+pub(crate) fn is_place(text: &str) -> bool {
+    workspace_names(text).count() > 1
+}
+
 /// How a caller named a pane, apart from the ids that a move left behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PaneName<'a> {

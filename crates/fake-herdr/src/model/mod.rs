@@ -105,7 +105,7 @@ pub struct Folders {
 impl Default for Folders {
     /// A world in which every folder exists and is called by its last part.
     fn default() -> Self {
-        Self { home: "/".to_owned(), name: |path| Some(last_part(path).to_owned()) }
+        Self { home: "/home/user".to_owned(), name: |path| Some(last_part(path).to_owned()) }
     }
 }
 

@@ -7,6 +7,7 @@ use super::call::{Create, InWorkspace, TabCreate, TabRename, WorkspaceRename};
 use super::dispatch::{Outcome, ok, set};
 use super::events::Event;
 use super::failure::Failure;
+use super::ids;
 use super::state::Status;
 use super::topology::Place;
 
@@ -60,7 +61,13 @@ impl Model {
     pub(super) fn tab_create(&mut self, params: TabCreate) -> Outcome {
         let TabCreate { workspace_id, create } = params;
         let workspace = match workspace_id.as_deref() {
-            Some(id) => self.find_workspace(id)?,
+            Some(id) => self.find_workspace(id).map_err(|failure| {
+                // A place in the list is looked up when the tab is made.
+                match ids::is_place(id) {
+                    true => Failure::new("tab_create_failed", failure.message),
+                    false => failure,
+                }
+            })?,
             None => self
                 .focused_workspace()
                 .ok_or_else(|| Failure::workspace_not_found("with the focus"))?,

@@ -100,7 +100,7 @@ impl Model {
         let found = self.find_workspace(&params.workspace_id);
         let source = text::metadata_source(&params.source);
         // A place in the list is looked at only after the source.
-        if ids::workspace_names(&params.workspace_id).count() == 1 {
+        if !ids::is_place(&params.workspace_id) {
             found.clone()?;
         }
         let source = source?;
