@@ -67,7 +67,10 @@ pub(super) enum Step {
     },
     /// The looks of the panes from then on, and how long they were looked at where
     /// that is said.
-    Settles { looks: Vec<Look>, for_ms: Option<u64> },
+    Settles {
+        looks: Vec<Look>,
+        for_ms: Option<u64>,
+    },
     /// The whole state of the server; `None` if it is the same as before.
     Snapshot(Option<Value>),
     /// What a stream of each kind replays.

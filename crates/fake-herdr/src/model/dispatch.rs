@@ -43,7 +43,6 @@ impl Model {
         }
     }
 
-    #[expect(clippy::too_many_lines, reason = "the table of the methods, a line each")]
     fn perform(&mut self, call: Call) -> Outcome {
         match call {
             Call::Ping(_) => Ok(self.pong()),

@@ -1,6 +1,7 @@
 //! How the panes of a tab share its area, and which of them has the focus.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
 
 /// Where a new pane goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,16 +121,13 @@ enum Node {
 pub(crate) struct SplitView {
     id: String,
     direction: Direction,
-    #[serde(serialize_with = "shortest")]
-    pub(crate) ratio: f32,
+    /// As it was written: without the digits that a wider type would show.
+    ratio: Number,
     rect: Rect,
     #[serde(skip)]
+    pub(crate) held: f32,
+    #[serde(skip)]
     path: String,
-}
-
-/// As it was written: not with the digits that a wider type would show.
-fn shortest<S: Serializer>(ratio: &f32, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(ratio.to_string().parse().unwrap_or_default())
 }
 
 impl Layout {
@@ -218,7 +216,7 @@ impl Layout {
             let distance = |split: &SplitView| {
                 split
                     .rect
-                    .split(split.direction, split.ratio)
+                    .split(split.direction, split.held)
                     .0
                     .edge(match side.axis() {
                         Direction::Right => Side::Right,
@@ -234,9 +232,9 @@ impl Layout {
         };
         let Some(split) = nearest(side).or_else(|| nearest(side.opposite())) else { return false };
         let grows = matches!(side, Side::Right | Side::Down);
-        let wanted = bounded(split.ratio + if grows { amount } else { -amount });
+        let wanted = bounded(split.held + if grows { amount } else { -amount });
         self.root.set_ratio(&split.path, wanted);
-        wanted.to_bits() != split.ratio.to_bits()
+        wanted.to_bits() != split.held.to_bits()
     }
 
     /// The pane that is next to another one on a side: the nearest, and of those
@@ -319,8 +317,9 @@ impl Node {
                 splits.push(SplitView {
                     id: format!("split_{}_{place}", splits.len()),
                     direction: *direction,
-                    ratio: *ratio,
+                    ratio: ratio.to_string().parse().unwrap_or(Number::from(0)),
                     rect: area,
+                    held: *ratio,
                     path: path.clone(),
                 });
                 let (one, other) = area.split(*direction, *ratio);
@@ -381,7 +380,7 @@ mod tests {
         assert_eq!(layout.neighbour(1, Side::Left, AREA), None);
         assert!(layout.resize(1, Side::Right, 0.2, AREA));
         assert!(layout.resize(3, Side::Down, 0.1, AREA), "the only border there is");
-        let ratios = layout.splits(AREA).into_iter().map(|split| split.ratio.to_string());
+        let ratios = layout.splits(AREA).into_iter().map(|split| split.held.to_string());
         assert_eq!(ratios.collect::<Vec<_>>(), ["0.7", "0.35"]);
         assert!(!layout.resize(1, Side::Up, 0.1, AREA));
         layout.swap(1, 3);

@@ -155,9 +155,7 @@ impl Model {
 
     /// The same for another server.
     pub fn with_profile(profile: Profile) -> Self {
-        let mut model = Self::empty(profile);
-        model.open_first();
-        model
+        Self::empty(profile).with_demo()
     }
 
     /// A server on which nothing was opened yet, as `herdr server` starts.
@@ -183,11 +181,12 @@ impl Model {
     }
 
     /// Opens the first workspace, "demo".
-    fn open_first(&mut self) {
+    pub(crate) fn with_demo(mut self) -> Self {
         let create = call::Create { label: Some("demo".to_owned()), ..call::Create::default() };
         // Nothing in it can be refused.
         let _ = self.workspace_create(create);
         self.settle_view();
+        self
     }
 
     /// The same model in another file system. The panes that are open stay where

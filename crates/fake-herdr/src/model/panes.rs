@@ -98,7 +98,7 @@ impl Model {
             (target, _) => self.find_or_focused(target.as_deref()).ok(),
         };
         let beside = beside.ok_or_else(|| Failure::pane_not_found("to split"))?;
-        check_env(params.env.keys().chain(params.env.values()))?;
+        check_env(&params.env)?;
         let ratio = params.ratio.unwrap_or(0.5);
         let pane = self.split(beside, params.cwd, params.direction, ratio, params.focus);
         Ok(json!({ "type": "pane_info", "pane": self.pane_view(pane) }))
@@ -299,10 +299,10 @@ impl Model {
     /// it passes as it is, also the end of a paste.
     pub(super) fn pasted(&self, pane: u64, text: &str) -> Vec<u8> {
         let brackets = self.panes.get(&pane).is_some_and(|pane| pane.screen.brackets_pastes);
-        match brackets && !text.is_empty() {
-            true => format!("\x1b[200~{text}\x1b[201~").into_bytes(),
-            false => text.as_bytes().to_vec(),
+        if brackets && !text.is_empty() {
+            return format!("\x1b[200~{text}\x1b[201~").into_bytes();
         }
+        text.as_bytes().to_vec()
     }
 
     pub(super) fn process_info(&self, id: Option<&str>) -> Outcome {

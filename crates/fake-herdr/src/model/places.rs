@@ -1,5 +1,7 @@
 //! The `workspace.*` and `tab.*` methods, and what is shown and told of places.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::Model;
@@ -13,7 +15,7 @@ use super::topology::Place;
 
 impl Model {
     pub(super) fn workspace_create(&mut self, create: Create) -> Outcome {
-        check_env(create.env.keys().chain(create.env.values()))?;
+        check_env(&create.env)?;
         let focused = self.focused_pane().and_then(|pane| self.panes.get(&pane));
         let cwd = create.cwd.or_else(|| focused.map(|pane| pane.cwd.clone()));
         let pane = self.new_pane(cwd);
@@ -63,16 +65,14 @@ impl Model {
         let workspace = match workspace_id.as_deref() {
             Some(id) => self.find_workspace(id).map_err(|failure| {
                 // A place in the list is looked up when the tab is made.
-                match ids::is_place(id) {
-                    true => Failure::new("tab_create_failed", failure.message),
-                    false => failure,
-                }
+                let code = if ids::is_place(id) { "tab_create_failed" } else { failure.code };
+                Failure { code, ..failure }
             })?,
             None => self
                 .focused_workspace()
                 .ok_or_else(|| Failure::workspace_not_found("with the focus"))?,
         };
-        check_env(create.env.keys().chain(create.env.values()))?;
+        check_env(&create.env)?;
         let focused = self.focused_in(workspace).and_then(|pane| self.panes.get(&pane));
         let cwd = create.cwd.or_else(|| focused.map(|pane| pane.cwd.clone()));
         let pane = self.new_pane(cwd);
@@ -227,16 +227,19 @@ impl Model {
         let mut layout = self.layout_view(place);
         let tab = &self.workspaces[place.workspace].tabs[place.tab];
         for (index, split) in tab.layout.splits(self.area()).into_iter().enumerate() {
-            layout["splits"][index]["ratio"] = f64::from(split.ratio).into();
+            layout["splits"][index]["ratio"] = f64::from(split.held).into();
         }
         self.tell("layout_updated", json!({ "layout": layout }));
     }
 }
 
-/// What no variable can hold.
-pub(super) fn check_env<'a>(mut texts: impl Iterator<Item = &'a String>) -> Result<(), Failure> {
-    match texts.any(|text| text.contains('\0')) {
-        true => Err(Failure::new("invalid_env", "a variable holds a NUL")),
-        false => Ok(()),
+/// What no program can get as its variables.
+pub(super) fn check_env(env: &BTreeMap<String, String>) -> Result<(), Failure> {
+    let bad = |(name, value): (&String, &String)| {
+        name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
+    };
+    if env.iter().any(bad) {
+        return Err(Failure::new("invalid_env", "a variable has no name or holds a NUL"));
     }
+    Ok(())
 }

@@ -83,7 +83,7 @@ pub(crate) struct Effective {
 /// A name that `agent.rename` gave, and the agent and session it is for.
 #[derive(Debug, Clone)]
 struct Name {
-    name: String,
+    text: String,
     label: String,
     session: Option<SessionRef>,
 }
@@ -144,7 +144,7 @@ impl Terminal {
     }
 
     pub(crate) fn name(&self) -> Option<&str> {
-        self.name.as_ref().map(|name| name.name.as_str())
+        self.name.as_ref().map(|name| name.text.as_str())
     }
 
     /// Names the agent that is there, or takes its name away.
@@ -154,7 +154,7 @@ impl Terminal {
             (None, Some(kept)) => Some((kept.label.clone(), Some(kept.reference.clone()))),
             (None, None) => self.label().map(|label| (label.to_owned(), None)),
         };
-        self.name = name.zip(owner).map(|(name, (label, session))| Name { name, label, session });
+        self.name = name.zip(owner).map(|(text, (label, session))| Name { text, label, session });
     }
 
     /// A name is for one agent and its session; it goes with either.

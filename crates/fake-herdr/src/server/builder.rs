@@ -142,10 +142,11 @@ impl Builder {
 }
 
 fn first_model(profile: Profile, panes: usize) -> Model {
+    let empty = Model::empty(profile).with_folders(folders());
     if panes == 0 {
-        return Model::empty(profile).with_folders(folders());
+        return empty;
     }
-    let mut model = Model::with_profile(profile).with_folders(folders());
+    let mut model = empty.with_demo();
     for _ in 1..panes {
         if let Some(first) = model.pane_ids().first() {
             model.split_pane(std::time::Duration::ZERO, &first.clone());

@@ -111,19 +111,19 @@ impl Connection<'_> {
         if let Answer::Stream { mut stream, .. } = answer {
             self.hold(&mut stream)?;
         }
-        self.enter()
+        self.enter();
+        Ok(())
     }
 
     /// A prompt that was just typed gets its Enter, whether or not anybody asks
     /// for anything meanwhile.
-    fn enter(&self) -> io::Result<()> {
+    fn enter(&self) {
         while let Some(due) = self.shared.lock().model.next_enter() {
             if line::wait(self.hangup, None, due.saturating_sub(self.shared.now())) {
-                return Ok(());
+                return;
             }
             self.shared.with(|state, now| state.model.pass(now.max(due)));
         }
-        Ok(())
     }
 
     fn send(&self, reply: &str, fault: Option<&Fault>) -> io::Result<()> {
