@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod authority;
+mod detected;
 mod guard;
 mod identity;
 mod lifecycle;

@@ -118,7 +118,9 @@ impl Connection<'_> {
     /// A prompt that was just typed gets its Enter, whether or not anybody asks
     /// for anything meanwhile.
     fn enter(&self) {
-        while let Some(due) = self.shared.lock().model.next_enter() {
+        loop {
+            let due = self.shared.lock().model.next_enter();
+            let Some(due) = due else { return };
             if line::wait(self.hangup, None, due.saturating_sub(self.shared.now())) {
                 return;
             }
