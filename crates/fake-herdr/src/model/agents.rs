@@ -60,7 +60,8 @@ impl Model {
     }
 
     pub(super) fn agent_read(&self, params: &AgentRead) -> Outcome {
-        Ok(self.read(self.find_agent(&params.target)?, &params.how))
+        let read = self.read_view(self.find_agent(&params.target)?, &params.how);
+        Ok(json!({ "type": "pane_read", "read": read }))
     }
 
     /// Explains what the detector makes of a known agent; for any other label

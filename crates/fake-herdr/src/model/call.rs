@@ -17,139 +17,77 @@ use super::layout::{Direction, Side};
 use super::state::State;
 use super::subscription::Subscription;
 
-/// A method with its parameters.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "method", content = "params")]
-pub(crate) enum Call {
-    #[serde(rename = "ping")]
-    Ping(Empty),
-    #[serde(rename = "server.stop")]
-    ServerStop(Empty),
-    #[serde(rename = "server.live_handoff")]
-    LiveHandoff(Empty),
-    #[serde(rename = "session.snapshot")]
-    Snapshot(Empty),
-    #[serde(rename = "notification.show")]
-    Notify(Notify),
-    #[serde(rename = "events.subscribe")]
-    Subscribe(Subscribe),
-    #[serde(rename = "pane.report_agent")]
-    ReportAgent(ReportAgent),
-    #[serde(rename = "pane.report_agent_session")]
-    ReportSession(ReportSession),
-    #[serde(rename = "pane.report_metadata")]
-    ReportMetadata(ReportMetadata),
-    #[serde(rename = "pane.release_agent")]
-    Release(Release),
-    #[serde(rename = "pane.clear_agent_authority")]
-    Clear(Clear),
-    #[serde(rename = "pane.get")]
-    PaneGet(PaneTarget),
-    #[serde(rename = "pane.current")]
-    PaneCurrent(PaneCurrent),
-    #[serde(rename = "pane.list")]
-    PaneList(InWorkspace),
-    #[serde(rename = "pane.focus")]
-    PaneFocus(PaneTarget),
-    #[serde(rename = "pane.rename")]
-    PaneRename(PaneRename),
-    #[serde(rename = "pane.close")]
-    PaneClose(PaneTarget),
-    #[serde(rename = "pane.split")]
-    PaneSplit(PaneSplit),
-    #[serde(rename = "pane.move")]
-    PaneMove(PaneMove),
-    #[serde(rename = "pane.swap")]
-    PaneSwap(PaneSwap),
-    #[serde(rename = "pane.zoom")]
-    PaneZoom(PaneZoom),
-    #[serde(rename = "pane.resize")]
-    PaneResize(PaneResize),
-    #[serde(rename = "pane.layout")]
-    PaneLayout(PaneOrFocused),
-    #[serde(rename = "pane.process_info")]
-    ProcessInfo(PaneOrFocused),
-    #[serde(rename = "pane.read")]
-    PaneRead(PaneRead),
-    #[serde(rename = "pane.send_text")]
-    SendText(SendText),
-    #[serde(rename = "pane.send_keys")]
-    SendKeys(SendKeys),
-    #[serde(rename = "pane.send_input")]
-    SendInput(SendInput),
-    #[serde(rename = "agent.get")]
-    AgentGet(AgentTarget),
-    #[serde(rename = "agent.list")]
-    AgentList(Empty),
-    #[serde(rename = "agent.focus")]
-    AgentFocus(AgentTarget),
-    #[serde(rename = "agent.rename")]
-    AgentRename(AgentRename),
-    #[serde(rename = "agent.read")]
-    AgentRead(AgentRead),
-    #[serde(rename = "agent.explain")]
-    AgentExplain(AgentTarget),
-    #[serde(rename = "agent.prompt")]
-    AgentPrompt(AgentPrompt),
-    #[serde(rename = "agent.send_keys")]
-    AgentSendKeys(AgentSendKeys),
-    #[serde(rename = "workspace.create")]
-    WorkspaceCreate(Create),
-    #[serde(rename = "workspace.list")]
-    WorkspaceList(Empty),
-    #[serde(rename = "workspace.get")]
-    WorkspaceGet(WorkspaceTarget),
-    #[serde(rename = "workspace.focus")]
-    WorkspaceFocus(WorkspaceTarget),
-    #[serde(rename = "workspace.rename")]
-    WorkspaceRename(WorkspaceRename),
-    #[serde(rename = "workspace.close")]
-    WorkspaceClose(WorkspaceTarget),
-    #[serde(rename = "workspace.report_metadata")]
-    WorkspaceMetadata(WorkspaceMetadata),
-    #[serde(rename = "tab.create")]
-    TabCreate(TabCreate),
-    #[serde(rename = "tab.list")]
-    TabList(InWorkspace),
-    #[serde(rename = "tab.get")]
-    TabGet(TabTarget),
-    #[serde(rename = "tab.focus")]
-    TabFocus(TabTarget),
-    #[serde(rename = "tab.rename")]
-    TabRename(TabRename),
-    #[serde(rename = "tab.close")]
-    TabClose(TabTarget),
+macro_rules! methods {
+    ($($method:literal => $name:ident($params:ident),)*) => {
+        /// A method with its parameters.
+        #[derive(Debug, Deserialize)]
+        #[serde(tag = "method", content = "params")]
+        pub(crate) enum Call {
+            $(#[serde(rename = $method)] $name($params),)*
+        }
+    };
+}
+
+methods! {
+    "ping" => Ping(Empty),
+    "server.stop" => ServerStop(Empty),
+    "server.live_handoff" => LiveHandoff(Empty),
+    "session.snapshot" => Snapshot(Empty),
+    "notification.show" => Notify(Notify),
+    "events.subscribe" => Subscribe(Subscribe),
+    "pane.report_agent" => ReportAgent(ReportAgent),
+    "pane.report_agent_session" => ReportSession(ReportSession),
+    "pane.report_metadata" => ReportMetadata(ReportMetadata),
+    "pane.release_agent" => Release(Release),
+    "pane.clear_agent_authority" => Clear(Clear),
+    "pane.get" => PaneGet(PaneTarget),
+    "pane.current" => PaneCurrent(PaneCurrent),
+    "pane.list" => PaneList(InWorkspace),
+    "pane.focus" => PaneFocus(PaneTarget),
+    "pane.rename" => PaneRename(PaneRename),
+    "pane.close" => PaneClose(PaneTarget),
+    "pane.split" => PaneSplit(PaneSplit),
+    "pane.move" => PaneMove(PaneMove),
+    "pane.swap" => PaneSwap(PaneSwap),
+    "pane.zoom" => PaneZoom(PaneZoom),
+    "pane.resize" => PaneResize(PaneResize),
+    "pane.layout" => PaneLayout(PaneOrFocused),
+    "pane.process_info" => ProcessInfo(PaneOrFocused),
+    "pane.read" => PaneRead(PaneRead),
+    "pane.send_text" => SendText(SendText),
+    "pane.send_keys" => SendKeys(SendKeys),
+    "pane.send_input" => SendInput(SendInput),
+    "agent.get" => AgentGet(AgentTarget),
+    "agent.list" => AgentList(Empty),
+    "agent.focus" => AgentFocus(AgentTarget),
+    "agent.rename" => AgentRename(AgentRename),
+    "agent.read" => AgentRead(AgentRead),
+    "agent.explain" => AgentExplain(AgentTarget),
+    "agent.prompt" => AgentPrompt(AgentPrompt),
+    "agent.send_keys" => AgentSendKeys(AgentSendKeys),
+    "workspace.create" => WorkspaceCreate(Create),
+    "workspace.list" => WorkspaceList(Empty),
+    "workspace.get" => WorkspaceGet(WorkspaceTarget),
+    "workspace.focus" => WorkspaceFocus(WorkspaceTarget),
+    "workspace.rename" => WorkspaceRename(WorkspaceRename),
+    "workspace.close" => WorkspaceClose(WorkspaceTarget),
+    "workspace.report_metadata" => WorkspaceMetadata(WorkspaceMetadata),
+    "tab.create" => TabCreate(TabCreate),
+    "tab.list" => TabList(InWorkspace),
+    "tab.get" => TabGet(TabTarget),
+    "tab.focus" => TabFocus(TabTarget),
+    "tab.rename" => TabRename(TabRename),
+    "tab.close" => TabClose(TabTarget),
 }
 
 /// Methods of 0.8.2 that answer `not_implemented` here.
-const UNPLAYED: [&str; 26] = [
-    "agent.start",
-    "agent.view.clear",
-    "agent.view.set",
-    "agent.wait",
-    "client.window_title.clear",
-    "client.window_title.set",
-    "events.wait",
-    "layout.apply",
-    "layout.export",
-    "layout.set_split_ratio",
-    "pane.edges",
-    "pane.focus_direction",
-    "pane.input.set",
-    "pane.neighbor",
-    "pane.wait_for_output",
-    "popup.close",
-    "server.agent_manifests",
-    "server.reload_agent_manifests",
-    "server.reload_config",
-    "tab.move",
-    "workspace.move",
-    "workspace.move_block",
-    "worktree.create",
-    "worktree.list",
-    "worktree.open",
-    "worktree.remove",
-];
+const UNPLAYED: &str = "\
+    agent.start agent.view.clear agent.view.set agent.wait client.window_title.clear \
+    client.window_title.set events.wait layout.apply layout.export layout.set_split_ratio \
+    pane.edges pane.focus_direction pane.input.set pane.neighbor pane.wait_for_output \
+    popup.close server.agent_manifests server.reload_agent_manifests server.reload_config \
+    tab.move workspace.move workspace.move_block worktree.create worktree.list worktree.open \
+    worktree.remove";
 
 /// Why a line is no request that is played, and the id if one could be made out
 /// all the same (only servers from 0.9.2 on say it).
@@ -182,14 +120,15 @@ pub(crate) fn decode(line: &str) -> Result<(String, Call), Undecodable> {
         let id = whole::<OnlyId>(line).ok().map(|only| only.id);
         failed(message, id, Method::Fine)
     })?;
-    if UNPLAYED.contains(&method.as_str()) {
+    if UNPLAYED.split_whitespace().any(|known| known == method) {
         let message = format!("{method} is not played by this server");
         return Err(failed(message, Some(id), Method::Unplayed));
     }
     match whole(line) {
         Ok(call) => Ok((id, call)),
         Err(message) if message.starts_with("unknown variant `") && message.contains("`ping`") => {
-            let also: Vec<_> = UNPLAYED.iter().map(|known| format!("`{known}`")).collect();
+            let also: Vec<_> =
+                UNPLAYED.split_whitespace().map(|known| format!("`{known}`")).collect();
             Err(failed(format!("{message}, {}", also.join(", ")), Some(id), Method::Unknown))
         }
         Err(message) => Err(failed(message, Some(id), Method::Fine)),
@@ -421,6 +360,12 @@ pub(crate) struct ReadHow {
     /// A screen here has no colours to strip, so only its type matters.
     #[serde(default, rename = "strip_ansi")]
     _strip_ansi: bool,
+}
+
+impl ReadHow {
+    pub(crate) fn of(source: ReadSource) -> Self {
+        Self { source, lines: None, format: ReadFormat::Text, _strip_ansi: true }
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -65,7 +65,7 @@ impl Model {
             Call::Subscribe(_) => Err(Failure::new("internal_error", "a stream is no reply")),
             Call::ReportAgent(report) => self.report_agent(report),
             Call::ReportSession(report) => self.report_agent_session(report),
-            Call::ReportMetadata(report) => self.report_pane_metadata(&report),
+            Call::ReportMetadata(report) => self.report_pane_metadata(report),
             Call::Release(release) => self.release_agent(&release),
             Call::Clear(clear) => self.clear_agent_authority(&clear),
             Call::PaneGet(target) => self.pane_get(&target.pane_id),

@@ -2,7 +2,7 @@
 
 use super::Model;
 use super::failure::Failure;
-use super::ids::{self, PaneName, WorkspaceName};
+use super::ids::{self, PaneName};
 use super::topology::{Place, Tab};
 
 impl Model {
@@ -42,12 +42,8 @@ impl Model {
 
     /// The place of a workspace in the list, by id or by that place itself.
     pub(super) fn find_workspace(&self, name: &str) -> Result<usize, Failure> {
-        let found = ids::workspace_names(name).find_map(|name| match name {
-            WorkspaceName::Id(id) => {
-                (0..self.workspaces.len()).find(|place| self.workspace_id(*place) == id)
-            }
-            WorkspaceName::Place(place) => (place < self.workspaces.len()).then_some(place),
-        });
+        let by_id = (0..self.workspaces.len()).find(|place| self.workspace_id(*place) == name);
+        let found = by_id.or(ids::place(name).filter(|place| *place < self.workspaces.len()));
         found.ok_or_else(|| Failure::workspace_not_found(name))
     }
 

@@ -5,6 +5,7 @@
 //! the same times give the same answers.
 
 mod agents;
+mod arrange;
 mod call;
 mod detection;
 mod detector;
@@ -195,11 +196,6 @@ impl Model {
     pub fn with_folders(mut self, folders: Folders) -> Self {
         self.folders = folders;
         self
-    }
-
-    /// Which server this is.
-    pub fn profile(&self) -> &Profile {
-        &self.profile
     }
 
     /// Whether `server.stop` was asked for.

@@ -3,33 +3,41 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use super::Model;
 use super::sources::SessionKind;
 use super::subscription::Row;
 
 /// What `pane.get` says of the fields that reports can change. Absent means not
 /// set.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Observation {
     /// The label of the agent that the row shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// `idle`, `working`, `blocked`, `done` or `unknown`.
     pub agent_status: String,
     /// The newest title whose guards hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The newest display name whose guards hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub display_agent: Option<String>,
     /// The newest text of each status whose guards hold.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub state_labels: BTreeMap<String, String>,
     /// All tokens of the pane; guards do not hide them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tokens: BTreeMap<String, String>,
     /// The session that owns the pane.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
 }
 
 /// A session as `pane.get` shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct AgentSession {
     /// Who reported it.
@@ -51,17 +59,20 @@ impl Model {
             later.pass(now);
             return later.observe(now, pane);
         }
-        let pane = self.find_pane(pane).ok()?;
-        let row = self.row(pane)?;
+        self.seen(self.find_pane(pane).ok()?)
+    }
+
+    /// What a reader of a pane sees now.
+    pub(super) fn seen(&self, pane: u64) -> Option<Observation> {
         let terminal = self.terminal(pane)?;
-        let tokens = terminal.metadata.tokens.values().into_iter();
+        let shown = terminal.effective();
         Some(Observation {
-            agent: row.agent,
-            agent_status: row.agent_status.as_str().to_owned(),
-            title: row.title,
-            display_agent: row.display_agent,
-            state_labels: row.state_labels,
-            tokens: tokens.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
+            agent: shown.label,
+            agent_status: self.status(pane).as_str().to_owned(),
+            title: shown.presentation.title,
+            display_agent: shown.presentation.display_agent,
+            state_labels: shown.presentation.state_labels,
+            tokens: terminal.metadata.tokens.values(),
             agent_session: terminal.session().map(|session| AgentSession {
                 source: session.source,
                 agent: session.label,

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::Model;
 use super::call::{
-    InWorkspace, PaneRead, PaneRename, PaneResize, PaneSplit, PaneSwap, PaneZoom, ReadFormat,
-    ReadHow, ReadSource, SendInput, SendKeys, SendText, ZoomMode,
+    InWorkspace, PaneRead, PaneRename, PaneSplit, ReadHow, ReadSource, SendInput, SendKeys,
+    SendText,
 };
 use super::dispatch::{Outcome, ok, set};
 use super::failure::Failure;
@@ -16,6 +16,7 @@ use super::keys;
 use super::layout::Direction;
 use super::places::check_env;
 use super::screen::Typed;
+use super::topology::Pane;
 
 /// Lines of the two `recent` sources if the request names no number, and the
 /// most that any read gives (protocol 2.2).
@@ -123,142 +124,18 @@ impl Model {
         pane
     }
 
-    pub(super) fn pane_swap(&mut self, swap: &PaneSwap) -> Outcome {
-        let explicit = swap.source_pane_id.as_deref().zip(swap.target_pane_id.as_deref());
-        let named = swap.source_pane_id.is_some() || swap.target_pane_id.is_some();
-        let invalid = || {
-            let message = "expected a direction, or both source_pane_id and target_pane_id";
-            Failure::new("invalid_pane_swap", message)
-        };
-        let (source, target, missing) = match (swap.direction, explicit) {
-            (Some(side), None) if !named => {
-                let source = self.find_or_focused(swap.pane_id.as_deref())?;
-                let layout = self.place_of(source).map(|place| {
-                    let tab = &self.workspaces[place.workspace].tabs[place.tab];
-                    tab.layout.neighbour(source, side, self.area())
-                });
-                (Some(source), layout.flatten(), "no_neighbor")
-            }
-            (None, Some((source, target))) => {
-                (self.find_pane(source).ok(), self.find_pane(target).ok(), "not_found")
-            }
-            _ => return Err(invalid()),
-        };
-        let places = (
-            source.and_then(|pane| self.place_of(pane)),
-            target.and_then(|pane| self.place_of(pane)),
-        );
-        let reason = match places {
-            (None, _) | (_, None) => Some(missing),
-            _ if source == target => Some("same_pane"),
-            (from, to) if from != to => Some("cross_tab"),
-            _ => None,
-        };
-        let focused = self.focused_workspace().map(|workspace| super::topology::Place {
-            workspace,
-            tab: self.workspaces[workspace].active,
-        });
-        let place = places.0.or(places.1).or(focused);
-        let place = place.ok_or_else(|| Failure::new("pane_layout_unavailable", "no tab"))?;
-        if let (None, Some(source), Some(target)) = (reason, source, target) {
-            self.workspaces[place.workspace].tabs[place.tab].layout.swap(source, target);
-            self.focus_pane(source);
-            self.tell_layout(place);
-        }
-        let shown = |pane: Option<u64>, asked: &Option<String>| {
-            pane.and_then(|pane| self.pane_id(pane)).or_else(|| asked.clone())
-        };
-        let layout = self.layout_view(place);
-        Ok(json!({ "type": "pane_swap", "swap": set(json!({
-            "changed": reason.is_none(),
-            "reason": reason,
-            "source_pane_id": shown(source, &swap.source_pane_id),
-            "target_pane_id": shown(target, &swap.target_pane_id),
-            "focused_pane_id": layout["focused_pane_id"],
-            "layout": layout,
-        })) }))
-    }
-
-    pub(super) fn pane_zoom(&mut self, zoom: &PaneZoom) -> Outcome {
-        let pane = self.find_or_focused(zoom.pane_id.as_deref())?;
-        let focus_changed = self.focused_pane() != Some(pane);
-        if focus_changed {
-            self.focus_pane(pane);
-        }
-        let place = self.place_of(pane).ok_or_else(|| Failure::pane_not_found("to zoom"))?;
-        let tab = &mut self.workspaces[place.workspace].tabs[place.tab];
-        let reason = match (zoom.mode, tab.zoomed) {
-            _ if tab.layout.ids().len() == 1 => Some("single_pane"),
-            (ZoomMode::On, true) => Some("already_zoomed"),
-            (ZoomMode::Off, false) => Some("already_unzoomed"),
-            _ => None,
-        };
-        tab.zoomed ^= reason.is_none();
-        let zoomed = tab.zoomed;
-        let layout = self.layout_view(place);
-        let changed = reason.is_none() || focus_changed;
-        if changed {
-            self.tell_layout(place);
-        }
-        Ok(json!({ "type": "pane_zoom", "zoom": set(json!({
-            "changed": changed,
-            "zoom_changed": reason.is_none(),
-            "focus_changed": focus_changed,
-            "reason": reason,
-            "pane_id": self.pane_id(pane),
-            "focused_pane_id": layout["focused_pane_id"],
-            "zoomed": zoomed,
-            "layout": layout,
-        })) }))
-    }
-
-    pub(super) fn pane_resize(&mut self, resize: &PaneResize) -> Outcome {
-        let pane = self.find_or_focused(resize.pane_id.as_deref())?;
-        let place = self.place_of(pane).ok_or_else(|| Failure::pane_not_found("to resize"))?;
-        let amount = resize.amount.filter(|amount| amount.is_finite()).unwrap_or(0.05);
-        let area = self.area();
-        let layout = &mut self.workspaces[place.workspace].tabs[place.tab].layout;
-        let changed = layout.resize(pane, resize.direction, amount.abs().min(0.5), area);
-        let layout = self.layout_view(place);
-        if changed {
-            self.tell_layout(place);
-        }
-        Ok(json!({ "type": "pane_resize", "resize": set(json!({
-            "changed": changed,
-            "reason": (!changed).then_some("unchanged"),
-            "pane_id": self.pane_id(pane),
-            "focused_pane_id": layout["focused_pane_id"],
-            "layout": layout,
-        })) }))
-    }
-
-    pub(super) fn pane_layout(&self, id: Option<&str>) -> Outcome {
-        let pane = self.find_or_focused(id)?;
-        let layout = self.place_of(pane).map(|place| self.layout_view(place));
-        Ok(json!({ "type": "pane_layout", "layout": layout }))
-    }
-
     pub(super) fn pane_read(&self, params: &PaneRead) -> Outcome {
-        Ok(self.read(self.find_pane(&params.pane_id)?, &params.how))
-    }
-
-    pub(super) fn read(&self, pane: u64, how: &ReadHow) -> Value {
-        json!({ "type": "pane_read", "read": self.read_view(pane, how.source, how.lines, how.format) })
+        let read = self.read_view(self.find_pane(&params.pane_id)?, &params.how);
+        Ok(json!({ "type": "pane_read", "read": read }))
     }
 
     /// What a screen shows: all of it that is kept, or what a pane shows of it.
-    pub(super) fn read_view(
-        &self,
-        pane: u64,
-        source: ReadSource,
-        lines: Option<u32>,
-        format: ReadFormat,
-    ) -> Option<Value> {
-        let most = match source {
+    pub(super) fn read_view(&self, pane: u64, how: &ReadHow) -> Option<Value> {
+        let most = match how.source {
             ReadSource::Visible | ReadSource::Detection => usize::from(self.area().height),
             ReadSource::Recent | ReadSource::RecentUnwrapped => RECENT_LINES,
         };
-        let asked = lines.map(|lines| usize::try_from(lines).unwrap_or(MOST_LINES));
+        let asked = how.lines.map(|lines| usize::try_from(lines).unwrap_or(MOST_LINES));
         let (text, truncated) =
             self.panes.get(&pane)?.screen.read(asked.unwrap_or(most).min(MOST_LINES));
         let place = self.place_of(pane)?;
@@ -266,8 +143,8 @@ impl Model {
             "pane_id": self.pane_id(pane),
             "workspace_id": self.workspace_id(place.workspace),
             "tab_id": self.tab_id(place),
-            "source": source,
-            "format": format,
+            "source": how.source,
+            "format": how.format,
             "text": text,
             "revision": 0,
             "truncated": truncated,
@@ -338,16 +215,8 @@ impl Model {
     pub(super) fn pane_view(&self, pane: u64) -> Option<Value> {
         let place = self.place_of(pane)?;
         let entry = self.panes.get(&pane)?;
-        let shown = entry.terminal.effective();
-        let session = entry.terminal.session().map(|session| {
-            json!({
-                "source": session.source,
-                "agent": session.label,
-                "kind": session.reference.kind,
-                "value": session.reference.value,
-            })
-        });
-        Some(set(json!({
+        let mut view = json!(self.seen(pane)?);
+        let place = set(json!({
             "pane_id": self.pane_id(pane),
             "terminal_id": terminal_id(entry.terminal_id),
             "workspace_id": self.workspace_id(place.workspace),
@@ -356,20 +225,15 @@ impl Model {
             "cwd": entry.cwd,
             "foreground_cwd": entry.cwd,
             "label": entry.label,
-            "agent": shown.label,
-            "title": shown.presentation.title,
-            "display_agent": shown.presentation.display_agent,
-            "agent_status": self.status(pane),
-            "state_labels": shown.presentation.state_labels,
-            "tokens": entry.terminal.metadata.tokens.values(),
-            "agent_session": session,
             "scroll": {
                 "offset_from_bottom": 0,
                 "max_offset_from_bottom": 0,
                 "viewport_rows": self.area().height,
             },
             "revision": entry.revision,
-        })))
+        }));
+        view.as_object_mut()?.extend(place.as_object()?.clone());
+        Some(view)
     }
 }
 
@@ -391,25 +255,26 @@ fn terminal_id(number: u64) -> String {
 
 /// What a real terminal is found to show and run.
 impl Model {
+    fn pane_mut(&mut self, pane: &str) -> Option<&mut Pane> {
+        self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane))
+    }
+
     /// Shows a text on a pane's screen; `false` if there is no such pane.
     pub fn set_screen(&mut self, pane: &str, text: &str) -> bool {
-        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));
-        pane.map(|pane| pane.screen.show(text)).is_some()
+        self.pane_mut(pane).map(|pane| pane.screen.show(text)).is_some()
     }
 
     /// Says whether the program in a pane has asked for bracketed pastes
     /// (mode 2004); `false` if there is no such pane.
     pub fn set_bracketed_paste(&mut self, pane: &str, brackets: bool) -> bool {
-        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));
-        pane.map(|pane| pane.screen.brackets_pastes = brackets).is_some()
+        self.pane_mut(pane).map(|pane| pane.screen.brackets_pastes = brackets).is_some()
     }
 
     /// A real terminal is behind a pane from now on: what is typed is kept for
     /// [`Model::take_typed`] and no shell is played. `false` if there is no such
     /// pane.
     pub fn attach_terminal(&mut self, pane: &str) -> bool {
-        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));
-        pane.map(|pane| pane.attached = true).is_some()
+        self.pane_mut(pane).map(|pane| pane.attached = true).is_some()
     }
 
     /// Whether a real terminal is behind a pane.
@@ -420,8 +285,7 @@ impl Model {
 
     /// Takes the bytes that were typed into a pane with a real terminal.
     pub fn take_typed(&mut self, pane: &str) -> Vec<u8> {
-        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));
-        pane.map(|pane| std::mem::take(&mut pane.typed)).unwrap_or_default()
+        self.pane_mut(pane).map(|pane| std::mem::take(&mut pane.typed)).unwrap_or_default()
     }
 
     /// Says which real processes are behind a pane, the leader of the foreground
@@ -434,12 +298,12 @@ impl Model {
         foreground: Vec<PaneProcess>,
     ) -> bool {
         let now = self.now;
-        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));
-        pane.map(|pane| {
-            if pane.foreground.run(shell_pid, foreground) {
-                pane.detector.notice(now);
-            }
-        })
-        .is_some()
+        self.pane_mut(pane)
+            .map(|pane| {
+                if pane.foreground.run(shell_pid, foreground) {
+                    pane.detector.notice(now);
+                }
+            })
+            .is_some()
     }
 }

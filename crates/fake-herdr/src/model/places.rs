@@ -65,7 +65,8 @@ impl Model {
         let workspace = match workspace_id.as_deref() {
             Some(id) => self.find_workspace(id).map_err(|failure| {
                 // A place in the list is looked up when the tab is made.
-                let code = if ids::is_place(id) { "tab_create_failed" } else { failure.code };
+                let code =
+                    if ids::place(id).is_some() { "tab_create_failed" } else { failure.code };
                 Failure { code, ..failure }
             })?,
             None => self

@@ -106,14 +106,4 @@ impl Profile {
             _ => Self { protocol, ..Self::herdr_0_8_2() },
         }
     }
-
-    /// The version as `ping` says it.
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
-    /// The protocol number as `ping` says it.
-    pub fn protocol(&self) -> u64 {
-        self.protocol
-    }
 }

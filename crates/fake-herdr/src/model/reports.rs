@@ -11,7 +11,6 @@ use super::call::{Clear, Release, ReportAgent, ReportMetadata, ReportSession, Wo
 use super::dispatch::{Outcome, ok};
 use super::failure::Failure;
 use super::ids;
-use super::metadata::MetadataReport;
 use super::report::StateReport;
 use super::session::SessionReport;
 use super::sources::{SessionRef, StartSource};
@@ -81,7 +80,7 @@ impl Model {
         ok()
     }
 
-    pub(super) fn report_pane_metadata(&mut self, params: &ReportMetadata) -> Outcome {
+    pub(super) fn report_pane_metadata(&mut self, params: ReportMetadata) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
         let report = check_metadata(params)?;
         let now = self.now;
@@ -100,7 +99,7 @@ impl Model {
         let found = self.find_workspace(&params.workspace_id);
         let source = text::metadata_source(&params.source);
         // A place in the list is looked at only after the source.
-        if !ids::is_place(&params.workspace_id) {
+        if ids::place(&params.workspace_id).is_none() {
             found.clone()?;
         }
         let source = source?;
@@ -173,53 +172,34 @@ impl Model {
 }
 
 /// Everything that can be wrong with a metadata report, in the order in which
-/// the server looks.
-fn check_metadata(params: &ReportMetadata) -> Result<MetadataReport, Failure> {
-    let agent = params.agent.as_deref().map(text::label).transpose()?;
-    let source = text::metadata_source(&params.source)?;
-    let tokens = match &params.tokens {
-        none if none.is_empty() => None,
-        some => Some(text::tokens(some)?),
-    };
-    let ttl = check_ttl(params.ttl_ms)?;
-    let applies_to_source =
-        params.applies_to_source.as_deref().map(text::metadata_source).transpose()?;
-    let state_labels = text::state_labels(&params.state_labels)?;
-    let set_and_cleared = params.title.is_some() && params.clear_title
-        || params.display_agent.is_some() && params.clear_display_agent
-        || !params.state_labels.is_empty() && params.clear_state_labels;
+/// the server looks; and its values as they are kept.
+fn check_metadata(mut report: ReportMetadata) -> Result<ReportMetadata, Failure> {
+    let invalid = |message: &str| Err(Failure::new("invalid_metadata_request", message));
+    report.agent = report.agent.as_deref().map(text::label).transpose()?;
+    report.source = text::metadata_source(&report.source)?;
+    report.tokens = text::tokens(&report.tokens)?;
+    check_ttl(report.ttl_ms)?;
+    let applies = report.applies_to_source.as_deref().map(text::metadata_source);
+    report.applies_to_source = applies.transpose()?;
+    let state_labels = text::state_labels(&report.state_labels)?;
+    let set_and_cleared = report.title.is_some() && report.clear_title
+        || report.display_agent.is_some() && report.clear_display_agent
+        || !report.state_labels.is_empty() && report.clear_state_labels;
     if set_and_cleared {
-        return Err(Failure::new(
-            "invalid_metadata_request",
-            "a field is to be set and cleared at once",
-        ));
+        return invalid("a field is to be set and cleared at once");
     }
-    let report = MetadataReport {
-        source,
-        agent,
-        applies_to_source,
-        title: params.title.as_deref().and_then(text::presentation),
-        display_agent: params.display_agent.as_deref().and_then(text::presentation),
-        state_labels,
-        tokens,
-        clear_title: params.clear_title,
-        clear_display_agent: params.clear_display_agent,
-        clear_state_labels: params.clear_state_labels,
-        seq: params.seq,
-        ttl,
-    };
-    if !report.is_presentation() && report.tokens.is_none() {
-        return Err(Failure::new("invalid_metadata_request", "there is nothing to set or clear"));
+    report.state_labels = state_labels;
+    report.title = report.title.as_deref().and_then(text::presentation);
+    report.display_agent = report.display_agent.as_deref().and_then(text::presentation);
+    if !report.is_presentation() && report.tokens.is_empty() {
+        return invalid("there is nothing to set or clear");
     }
     Ok(report)
 }
 
 fn check_ttl(ttl_ms: Option<u64>) -> Result<Option<Duration>, Failure> {
-    match ttl_ms {
-        None => Ok(None),
-        Some(ttl) if (1..=limits::TTL_MAX_MS).contains(&ttl) => {
-            Ok(Some(Duration::from_millis(ttl)))
-        }
-        Some(_) => Err(Failure::new("invalid_metadata_ttl", "ttl_ms is from 1 to 86 400 000")),
+    if ttl_ms.is_some_and(|ttl| !(1..=limits::TTL_MAX_MS).contains(&ttl)) {
+        return Err(Failure::new("invalid_metadata_ttl", "ttl_ms is from 1 to 86 400 000"));
     }
+    Ok(ttl_ms.map(Duration::from_millis))
 }

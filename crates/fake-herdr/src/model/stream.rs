@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use herdr_proto::limits;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::call::{ReadFormat, ReadSource};
 use super::dispatch::{error_line, success_line};
 use super::failure::Failure;
-use super::subscription::{Active, Panes, Row, Subscription};
+use super::subscription::{Active, Subscription};
 use super::{Answer, Model};
 
 /// A stream of events. It has no thread of its own: whoever holds it asks the
@@ -53,10 +52,9 @@ impl Model {
             let failure = Failure::new("events_lost", "the stream is behind the kept events");
             return vec![error_line(&stream.request, &failure)];
         }
-        let panes = Now(self);
         let mut lines = Vec::new();
         for active in &mut stream.active {
-            while let Some(line) = active.turn(&self.events, &panes) {
+            while let Some(line) = active.turn(self) {
                 lines.push(line);
                 if !self.profile.batches {
                     break;
@@ -123,22 +121,5 @@ impl Model {
                 Active::Output { pane_id, text, matching: false }
             }
         })
-    }
-}
-
-/// The model, for subscriptions that compare.
-struct Now<'a>(&'a Model);
-
-impl Panes for Now<'_> {
-    fn pane(&self, pane_id: &str) -> Option<Row> {
-        self.0.row(self.0.find_pane(pane_id).ok()?)
-    }
-
-    fn output(&self, pane_id: &str, text: &str) -> Option<Value> {
-        let pane = self.0.find_pane(pane_id).ok()?;
-        let source = ReadSource::RecentUnwrapped;
-        let read = self.0.read_view(pane, source, None, ReadFormat::Text)?;
-        let line = read["text"].as_str()?.lines().find(|line| line.contains(text))?;
-        Some(json!({ "pane_id": read["pane_id"], "matched_line": line, "read": read }))
     }
 }

@@ -5,45 +5,26 @@ use std::collections::BTreeMap;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::call::ReadSource;
+use super::Model;
+use super::call::{ReadHow, ReadSource};
 use super::events::{Event, EventRing};
 use super::state::Status;
 
-/// The lifecycle kinds: their name in a subscription and in the ring.
-const LIFECYCLE: [(&str, &str); 24] = [
-    ("workspace.created", "workspace_created"),
-    ("workspace.updated", "workspace_updated"),
-    ("workspace.metadata_updated", "workspace_metadata_updated"),
-    ("workspace.renamed", "workspace_renamed"),
-    ("workspace.moved", "workspace_moved"),
-    ("workspace.reordered", "workspace_reordered"),
-    ("workspace.closed", "workspace_closed"),
-    ("workspace.focused", "workspace_focused"),
-    ("worktree.created", "worktree_created"),
-    ("worktree.opened", "worktree_opened"),
-    ("worktree.removed", "worktree_removed"),
-    ("tab.created", "tab_created"),
-    ("tab.closed", "tab_closed"),
-    ("tab.focused", "tab_focused"),
-    ("tab.renamed", "tab_renamed"),
-    ("tab.moved", "tab_moved"),
-    ("pane.created", "pane_created"),
-    ("pane.closed", "pane_closed"),
-    ("pane.updated", "pane_updated"),
-    ("pane.focused", "pane_focused"),
-    ("pane.moved", "pane_moved"),
-    ("pane.exited", "pane_exited"),
-    ("pane.agent_detected", "pane_agent_detected"),
-    ("layout.updated", "layout_updated"),
-];
+/// The lifecycle kinds. In the ring they are written with a line for the dot.
+const LIFECYCLE: &str = "\
+    workspace.created workspace.updated workspace.metadata_updated workspace.renamed \
+    workspace.moved workspace.reordered workspace.closed workspace.focused worktree.created \
+    worktree.opened worktree.removed tab.created tab.closed tab.focused tab.renamed \
+    tab.moved pane.created pane.closed pane.updated pane.focused pane.moved pane.exited \
+    pane.agent_detected layout.updated";
 
 /// One entry of a subscription list, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subscription {
     /// A kind of the ring, replayed from its beginning.
-    Lifecycle(&'static str),
+    Lifecycle(String),
     /// `pane.agent_status_changed`
     Status { pane_id: String, filter: Option<Status> },
     /// `pane.scroll_changed`. Nothing scrolls here, so it stays silent.
@@ -82,8 +63,8 @@ impl<'de> Deserialize<'de> for Subscription {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let entry = Map::<String, Value>::deserialize(deserializer)?;
         let kind = entry.get("type").and_then(Value::as_str).unwrap_or_default();
-        if let Some((_, kind)) = LIFECYCLE.iter().find(|(name, _)| *name == kind) {
-            return Ok(Self::Lifecycle(kind));
+        if LIFECYCLE.split_whitespace().any(|known| known == kind) {
+            return Ok(Self::Lifecycle(kind.replace('.', "_")));
         }
         match OfPane::deserialize(Value::Object(entry)).map_err(D::Error::custom)? {
             OfPane::Status { pane_id, agent_status: filter } => {
@@ -143,7 +124,7 @@ impl Row {
 #[derive(Debug, Clone)]
 pub(crate) enum Active {
     Lifecycle {
-        kind: &'static str,
+        kind: String,
         cursor: u64,
     },
     Status {
@@ -165,18 +146,10 @@ pub(crate) enum Active {
     Silent,
 }
 
-/// What a status subscription may ask of the server in a turn.
-pub(crate) trait Panes {
-    /// The pane as it is shown, `None` once it is gone.
-    fn pane(&self, pane_id: &str) -> Option<Row>;
-
-    /// The line of a pane's screen that contains a text, with the whole read.
-    fn output(&self, pane_id: &str, text: &str) -> Option<Value>;
-}
-
 impl Active {
     /// One turn: at most one line.
-    pub(crate) fn turn(&mut self, ring: &EventRing, panes: &impl Panes) -> Option<String> {
+    pub(super) fn turn(&mut self, model: &Model) -> Option<String> {
+        let ring = &model.events;
         match self {
             Self::Lifecycle { kind, cursor } => {
                 for (number, event) in ring.after(*cursor) {
@@ -204,13 +177,13 @@ impl Active {
                         }
                     }
                 }
-                let now = panes.pane(pane_id)?;
+                let now = model.row(model.find_pane(pane_id).ok()?)?;
                 let changed = !now.looks_like(shown) || std::mem::take(initial);
                 **shown = now;
                 shown.line().filter(|_| changed && wanted(shown.agent_status))
             }
             Self::Output { pane_id, text, matching } => {
-                let found = panes.output(pane_id, text);
+                let found = output(model, pane_id, text);
                 let begins = found.is_some() && !*matching;
                 *matching = found.is_some();
                 let Some(Value::Object(data)) = found.filter(|_| begins) else {
@@ -231,6 +204,14 @@ impl Active {
             Self::Output { .. } | Self::Silent => false,
         }
     }
+}
+
+/// The line of a pane's screen that contains a text, with the whole read.
+fn output(model: &Model, pane_id: &str, text: &str) -> Option<Value> {
+    let pane = model.find_pane(pane_id).ok()?;
+    let read = model.read_view(pane, &ReadHow::of(ReadSource::RecentUnwrapped))?;
+    let line = read["text"].as_str()?.lines().find(|line| line.contains(text))?;
+    Some(json!({ "pane_id": read["pane_id"], "matched_line": line, "read": read }))
 }
 
 fn names(event: &Event, pane_id: &str) -> bool {

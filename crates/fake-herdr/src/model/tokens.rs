@@ -39,8 +39,8 @@ impl Tokens {
         changed
     }
 
-    pub(crate) fn values(&self) -> BTreeMap<&str, &str> {
-        self.0.iter().map(|(key, token)| (key.as_str(), token.value.as_str())).collect()
+    pub(crate) fn values(&self) -> BTreeMap<String, String> {
+        self.0.iter().map(|(key, token)| (key.clone(), token.value.clone())).collect()
     }
 
     pub(crate) fn next_expiry(&self) -> Option<Duration> {

@@ -28,10 +28,6 @@ pub(super) enum Control {
     AgentAppears { pane: String, agent: String, state: String },
     /// It has seen the end of that process.
     AgentExits { pane: String },
-    /// A known agent's process begins; the detector sees it in its time.
-    AgentBegins { pane: String, agent: String, state: String },
-    /// That process ends.
-    AgentEnds { pane: String },
     /// A new process takes the panes over.
     LiveHandoff,
     /// The server starts again.
@@ -47,7 +43,7 @@ pub(super) enum Control {
 }
 
 /// The words for `do`.
-const WORDS: [&str; 17] = [
+const WORDS: [&str; 15] = [
     "fault",
     "clear_faults",
     "split",
@@ -57,8 +53,6 @@ const WORDS: [&str; 17] = [
     "screen",
     "agent_appears",
     "agent_exits",
-    "agent_begins",
-    "agent_ends",
     "live_handoff",
     "restart",
     "observe",
@@ -84,14 +78,8 @@ pub(super) fn read(line: &[u8]) -> Result<Control, String> {
         "screen" => {
             Control::Screen { pane: fields.pane()?, text: fields.text("text", "the text to show")? }
         }
-        "agent_appears" => {
-            agent(&mut fields, |pane, agent, state| Control::AgentAppears { pane, agent, state })?
-        }
+        "agent_appears" => agent(&mut fields)?,
         "agent_exits" => Control::AgentExits { pane: fields.pane()? },
-        "agent_begins" => {
-            agent(&mut fields, |pane, agent, state| Control::AgentBegins { pane, agent, state })?
-        }
-        "agent_ends" => Control::AgentEnds { pane: fields.pane()? },
         "live_handoff" => Control::LiveHandoff,
         "restart" => Control::Restart,
         "observe" => Control::Observe { pane: fields.pane()? },
@@ -120,10 +108,7 @@ fn fault(fields: &mut Fields) -> Result<Control, String> {
     Ok(Control::Fault { fault, times })
 }
 
-fn agent(
-    fields: &mut Fields,
-    control: fn(String, String, String) -> Control,
-) -> Result<Control, String> {
+fn agent(fields: &mut Fields) -> Result<Control, String> {
     let pane = fields.pane()?;
     let agent = fields.text("agent", "an agent that Herdr knows, such as \"claude\"")?;
     let states = format!("one of {}", STATES.join(", "));
@@ -135,7 +120,7 @@ fn agent(
     if !STATES.contains(&state.as_str()) {
         return Err(format!("`state` is {state:?}: expected {states}"));
     }
-    Ok(control(pane, agent, state))
+    Ok(Control::AgentAppears { pane, agent, state })
 }
 
 /// The fields of a line that were not asked for yet.
@@ -228,7 +213,7 @@ mod tests {
             let needs: &[(&str, Value)] = match word {
                 "fault" => &[("fault", "late:5".into()), ("times", 2.into())],
                 "screen" => &[("pane", "w1:p1".into()), ("text", "x".into())],
-                "agent_appears" | "agent_begins" => &[
+                "agent_appears" => &[
                     ("pane", "w1:p1".into()),
                     ("agent", "Claude-Code".into()),
                     ("state", "idle".into()),
