@@ -86,9 +86,12 @@ impl fmt::Display for Mismatch {
 ///
 /// If a folder cannot be read or a file is no trace and no flow.
 pub fn on_model(dirs: &[PathBuf]) -> anyhow::Result<Summary> {
-    each(dirs, |script| match script.is_whole() {
-        true => play(script, &mut VirtualTarget::empty()),
-        false => play(script, &mut VirtualTarget::new()),
+    each(dirs, |script| {
+        if script.is_whole() {
+            play(script, &mut VirtualTarget::empty())
+        } else {
+            play(script, &mut VirtualTarget::new())
+        }
     })
 }
 
@@ -103,10 +106,10 @@ pub fn on_socket(dirs: &[PathBuf], socket: &Path) -> anyhow::Result<Summary> {
     let mut first = true;
     each(dirs, |script| {
         let fresh = std::mem::replace(&mut first, false);
-        match script.is_whole() && !fresh {
-            true => Ok(Summary { skipped: 1, ..Summary::default() }),
-            false => play(script, &mut SocketTarget::new(socket)),
+        if script.is_whole() && !fresh {
+            return Ok(Summary { skipped: 1, ..Summary::default() });
         }
+        play(script, &mut SocketTarget::new(socket))
     })
 }
 

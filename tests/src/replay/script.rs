@@ -158,6 +158,14 @@ pub fn read(file: &Path) -> anyhow::Result<Option<Script>> {
     Ok(Some(Script { file: file.to_owned(), focused, steps }))
 }
 
+/// A program in a pane.
+#[derive(Deserialize)]
+struct Program {
+    pane: String,
+    #[serde(default)]
+    agent: String,
+}
+
 fn step(line: &[u8]) -> anyhow::Result<Step> {
     let line = serde_json::from_slice::<Value>(line).map_err(|error| {
         // The file's line is named already, this one is always the first.
@@ -198,12 +206,6 @@ fn step(line: &[u8]) -> anyhow::Result<Step> {
             ms: ms.as_u64().context("`after_ms` is no number")?,
             streams: serde_json::from_value(take(&mut line, "streams")?)?,
         });
-    }
-    #[derive(Deserialize)]
-    struct Program {
-        pane: String,
-        #[serde(default)]
-        agent: String,
     }
     if let Some(program) = line.remove("appears") {
         let Program { pane, agent } = serde_json::from_value(program)?;

@@ -59,6 +59,18 @@ impl Server {
     ///
     /// If it does not start; there is nothing to test then.
     pub(super) fn start(kind: &Kind) -> Arc<Self> {
+        let server = Self::unopened(kind);
+        // It has the focus from now on, so the panes of the bodies are unseen.
+        server.make_workspace("focused", true);
+        Arc::new(server)
+    }
+
+    /// Starts one with nothing open.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    pub(super) fn unopened(kind: &Kind) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime");
         let (host, socket) = match kind {
@@ -80,9 +92,7 @@ impl Server {
         let client = Client::new(socket, Options::default());
         let server = Self { kind: kind.clone(), host, client, patient, runtime };
         server.await_ready();
-        // It has the focus from now on, so the panes of the bodies are unseen.
-        server.make_workspace("focused", true);
-        Arc::new(server)
+        server
     }
 
     /// The one that the bodies of this process share as long as one of them
