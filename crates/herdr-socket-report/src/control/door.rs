@@ -150,8 +150,9 @@ impl Door {
             let (named, ours) = (shown(named), shown(ours));
             format!("no effect: the pane's reporter speaks for {what} {ours}, not {named}")
         };
+        let same = |label: AgentLabel| label.as_str().eq_ignore_ascii_case(ours.as_str());
         if let Some(agent) = &hello.agent
-            && AgentLabel::normalize(agent).as_ref() != Some(&ours)
+            && !AgentLabel::normalize(agent).is_some_and(same)
         {
             return Some(no_effect("agent", agent, ours.as_str()));
         }

@@ -140,6 +140,7 @@ impl Server {
         if let Some(own) = &mut own {
             let outcome = own.listen();
             drop(self.opened.send((Address::Own, outcome)));
+            SocketFile::sweep(&own.path);
         }
         let mut may_open = true;
         let mut look = tokio::time::interval(LOOK);

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt}
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
 
+use herdr_reporter::supervised_by;
 use tokio::net::UnixListener;
 
 /// A listening socket's file. It goes when this does, unless it is another
@@ -41,6 +42,20 @@ impl SocketFile {
         match StdStream::connect(path) {
             Ok(_) => Err(io::ErrorKind::AddrInUse.into()),
             Err(_) => Self::listen(path),
+        }
+    }
+
+    /// Removes what supervisors that were killed have left beside this one.
+    pub(super) fn sweep(path: &Path) {
+        let beside = path.parent().and_then(|folder| fs::read_dir(folder).ok());
+        for file in beside.into_iter().flatten().flatten() {
+            let path = file.path();
+            let ended = matches!(supervised_by(&path), Some((_, false)));
+            // One of another container may only seem to have ended.
+            let refuses = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+            if ended && StdStream::connect(&path).is_err_and(refuses) {
+                let _ = fs::remove_file(path);
+            }
         }
     }
 

@@ -1,33 +1,29 @@
 //! Saying it: to the pane's reporter, or straight to Herdr.
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use herdr_proto::{AgentLabel, Ttl};
-use herdr_reporter::{EventLine, LeaseFile, Role, source_for, supervised_by};
+use herdr_reporter::{EventLine, LeaseFile, Role, source_for};
 use herdr_socket_transport::{Absence, Endpoint};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio::time::timeout_at;
 
 use super::Common;
+use super::way::{Untaken, Way, hello, left, named_supervisor, take_turn, way};
 use crate::commands::{KEPT, settings};
-use crate::control::{Answers, Call, HERDR_REPORT_SOCKET, Hello, Refusal, is_timeout};
+use crate::control::{Answers, Call, Hello, Refusal, is_timeout};
 use crate::direct::{Batch, Direct};
 use crate::exit::Exit;
 use crate::output::say;
 use crate::place::Place;
 use crate::settings::Settings;
-use crate::wait::wait_for;
 
 /// How long the whole may take. A hook that waits holds its agent up.
 const LIMIT: Duration = Duration::from_secs(1);
-/// How long a supervisor that is starting is waited for where its address tells
-/// nothing of it.
-const START: Duration = Duration::from_millis(500);
+/// Between two ways that are tried.
+const AGAIN: Duration = Duration::from_millis(10);
 
 /// One report of one of these commands.
 pub(super) struct Report {
@@ -43,26 +39,6 @@ struct Event {
     /// As one line.
     line: String,
     what: EventLine,
-}
-
-/// Who takes the report.
-enum Way {
-    /// The supervisor that the environment names.
-    Supervisor(Call),
-    /// The pane's reporter.
-    Owner(Call),
-    /// Herdr itself, while the lease is shared.
-    Straight(Endpoint, LeaseFile, Option<File>),
-}
-
-/// Why nobody takes it.
-enum Untaken {
-    /// There is nobody to report to, and that is as it should be.
-    Nobody,
-    /// What the speaker belongs to has ended.
-    Late(String),
-    /// Something else, in words.
-    Failed(Exit, String),
 }
 
 /// What became of telling an owner.
@@ -147,14 +123,8 @@ impl Report {
             Ok(Place::Pane(pane)) => Some((pane, LeaseFile::of_pane(&settings.config, pane))),
             _ => None,
         };
-        // A scrubbed environment still has this one. One of another pane is an
-        // outer server's.
-        let mut named = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from).filter(|path| {
-            let of_another =
-                pane.as_ref().is_some_and(|(_, lease)| lease.is_of_this_pane(path) == Some(false));
-            !self.common.pane.any() && !of_another
-        });
-        let hello = self.hello(pane.as_ref().map(|(pane, _)| *pane));
+        let mut named = named_supervisor(&self.common.pane, pane.as_ref());
+        let hello = hello(pane.as_ref(), &self.common.settings);
         loop {
             let (call, is_supervisor) = match way(named.as_deref(), &place, pane.as_ref(), until)? {
                 Way::Supervisor(call) => (call, true),
@@ -182,17 +152,6 @@ impl Report {
                 // The next look finds the pane free, or whoever has it then.
                 Told::Gone | Told::NotHere(_) => thread::sleep(AGAIN),
             }
-        }
-    }
-
-    /// Who speaks, as an owner is told.
-    fn hello(&self, pane: Option<&Endpoint>) -> Hello {
-        Hello {
-            socket: pane.map(|pane| pane.socket().to_owned()),
-            pane: pane.map(|pane| pane.pane().clone()),
-            agent: self.common.settings.text("agent"),
-            source: self.common.settings.text("source"),
-            seeks: None,
         }
     }
 
@@ -240,78 +199,6 @@ impl Report {
 /// for that to ours.
 fn told(events: &[Event]) -> impl Iterator<Item = &Event> {
     events.iter().filter(|event| !matches!(event.what, EventLine::Flush { .. }))
-}
-
-/// Between two ways that are tried.
-const AGAIN: Duration = Duration::from_millis(10);
-
-fn left(until: Instant) -> Duration {
-    until.saturating_duration_since(Instant::now())
-}
-
-/// Finds out who takes the report.
-fn way(
-    named: Option<&Path>,
-    place: &Result<Place, String>,
-    pane: Option<&(&Endpoint, LeaseFile)>,
-    until: Instant,
-) -> Result<Way, Untaken> {
-    if let Some(path) = named {
-        return supervisor_at(path, until).map(Way::Supervisor);
-    }
-    let Some((pane, lease)) = pane else {
-        return Err(match place {
-            Ok(Place::Broken(why)) => {
-                Untaken::Failed(Exit::Unreachable, format!("misconfigured: {why}"))
-            }
-            Err(wrong) => Untaken::Failed(Exit::Usage, wrong.clone()),
-            Ok(_) => Untaken::Nobody,
-        });
-    };
-    let socket = lease.control_socket();
-    let straight = |shared| Way::Straight((*pane).clone(), lease.clone(), shared);
-    let way = wait_for(left(until), || {
-        if let Ok(call) = Call::to(&socket, left(until)) {
-            return Some(Way::Owner(call));
-        }
-        match lease.try_share() {
-            Ok(None) => None,
-            Ok(shared) => Some(straight(shared)),
-            // A folder that cannot be written to keeps nobody from reporting.
-            Err(_) => Some(straight(None)),
-        }
-    });
-    way.ok_or_else(|| {
-        let why = "deferred: a reporter has the pane and takes no events from others";
-        Untaken::Failed(Exit::Refused, why.to_owned())
-    })
-}
-
-/// Calls the supervisor that the environment names. One that starts is waited
-/// for; whoever has ended hears nothing any more, and nobody else does.
-fn supervisor_at(path: &Path, until: Instant) -> Result<Call, Untaken> {
-    let of = supervised_by(path);
-    let limit = if of.is_some() { left(until) } else { left(until).min(START) };
-    let found = wait_for(limit, || match (Call::to(path, left(until)), supervised_by(path)) {
-        (Ok(call), _) => Some(Ok(call)),
-        (Err(_), Some((process, false))) => {
-            let why = format!("late: process {process}, which the report is about, has ended");
-            Some(Err(Untaken::Late(why)))
-        }
-        (Err(error), _) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let why = format!("the supervisor cannot be reached: {error}");
-            Some(Err(Untaken::Failed(Exit::Unreachable, why)))
-        }
-        (Err(error), _) if is_timeout(&error) => {
-            let why = "the supervisor does not answer; `doctor` says which process it is";
-            Some(Err(Untaken::Failed(Exit::Unreachable, why.to_owned())))
-        }
-        (Err(_), _) => None,
-    });
-    found.unwrap_or_else(|| {
-        let gone = "late: the supervisor that HERDR_REPORT_SOCKET names is not there";
-        Err(Untaken::Late(gone.to_owned()))
-    })
 }
 
 /// Event lines, each on one line, and the events in them. What is wrong is
@@ -445,18 +332,4 @@ fn straight(
             Exit::Unreachable
         }
     }
-}
-
-/// Waits for the others that report to the pane right now: what a read-back
-/// shows is then what the last one said. One that hangs is not waited for.
-fn take_turn(lease: &LeaseFile, until: Instant) -> Option<File> {
-    let file = open(&lease.path().with_extension("turn")).ok()?;
-    wait_for(left(until), || file.try_lock().ok());
-    Some(file)
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }

@@ -29,7 +29,7 @@ const PASSED_ON: [i32; 17] = [
 ];
 /// How long what the command leaves behind may take to end, its supervisor
 /// first of all.
-const LAST: Duration = Duration::from_secs(2);
+const LAST: Duration = Duration::from_secs(3);
 /// Between two looks at it.
 const LOOK: Duration = Duration::from_millis(5);
 
