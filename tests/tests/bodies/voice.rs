@@ -134,11 +134,11 @@ fn f05_a_hook_that_outlives_its_command_says_nothing(stage: &Stage) {
 
 fn f05_a_stranger_that_knows_the_address_is_not_heard(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f05") else { return };
-    // A hook may be started in a session of its own, and lose its parent there.
+    // A hook may be started in a session of its own, or lose its parent.
     fs::write(
         stage.folder().join("agent"),
         "echo $HERDR_REPORT_SOCKET >new; mv new address\n\
-         setsid sh -c '$hsr title Ours'; (setsid sh -c '$hsr tokens a=b' &)\n\
+         setsid sh -c '$hsr title Ours'; (sleep .2; $hsr tokens a=b) &\n\
          >up; read end",
     )
     .unwrap();

@@ -33,6 +33,9 @@ fn an_address_is_one_supervisors_and_goes_with_it() {
     assert!(second.exists());
     let (_, mut started) = supervised(&pane);
     poll(|| (!second.exists()).then_some(()));
+    // It was shown as working already.
+    pane.quietly(&["title", "New"]);
+    pane.wait(|seen| seen.title.is_some());
     started.finish();
     pane.wait_clean();
 }
