@@ -75,18 +75,18 @@ pub fn descends(pid: u32, from: u32) -> bool {
 }
 
 /// The leader of a process's session, 0 if that is outside of this namespace;
-/// `None` if there is no such process. Also where nothing else tells of
-/// processes.
-#[cfg(unix)]
+/// `None` if there is no such process, or nothing tells of it.
+#[cfg(target_os = "linux")]
 pub fn session_of(pid: u32) -> Option<u32> {
-    // `getsid` takes for granted that no leader has the number 0.
-    Process::of(pid).map(|process| process.session).or_else(|| {
-        if tells_of_processes() {
-            return None;
-        }
-        let session = rustix::process::getsid(Some(known(pid)?)).ok()?;
-        u32::try_from(session.as_raw_nonzero().get()).ok()
-    })
+    // Not `getsid`, which takes for granted that no leader has the number 0.
+    Process::of(pid).map(|process| process.session)
+}
+
+/// The leader of a process's session; `None` if there is no such process.
+#[cfg(all(unix, not(target_os = "linux")))]
+pub fn session_of(pid: u32) -> Option<u32> {
+    let session = rustix::process::getsid(Some(known(pid)?)).ok()?;
+    u32::try_from(session.as_raw_nonzero().get()).ok()
 }
 
 /// Whether there is a process of this number. One that has ended and waits for

@@ -168,9 +168,14 @@ fn is_before(speaker: u32, of: u32, at: Address, hello: &Hello) -> bool {
     if descends(speaker, of) || (at == Address::Own && hello.seeks.is_none()) {
         return false;
     }
+    // Who only says something may say it to one that runs.
     let ours = Standing::of(of);
+    let lets_go_below = match hello.seeks {
+        Some(_) => Standing::InFront,
+        None => Standing::Behind,
+    };
     let terminal = Process::of(of).and_then(|process| process.terminal);
-    ours < Standing::InFront && Standing::of_seeker(speaker, terminal) > ours
+    ours < lets_go_below && Standing::of_seeker(speaker, terminal) > ours
 }
 
 /// Whether a peer belongs to the supervised process: it is in its session or

@@ -91,9 +91,13 @@ pub(super) fn step_aside() -> io::Result<()> {
     ourselves()?.args(arguments).stderr(Stdio::null()).process_group(0).spawn().map(|_| ())
 }
 
-/// This program, also after another version was installed over it.
+/// This program, also after another version was installed over it, and where
+/// nothing but its own name tells which one it is.
 pub(crate) fn ourselves() -> io::Result<Command> {
-    let path = std::env::current_exe()?;
+    let Ok(path) = std::env::current_exe() else {
+        let name = std::env::args_os().next().ok_or(io::ErrorKind::NotFound)?;
+        return Ok(Command::new(name));
+    };
     let replaced = cfg!(target_os = "linux") && !path.exists();
     let mut command = Command::new(if replaced { "/proc/self/exe".into() } else { path });
     command.arg0("herdr-socket-report");

@@ -1,4 +1,4 @@
-//! A guard that leaves the state to Herdr and shows only a title and tokens.
+//! A supervisor that leaves the state to Herdr and shows only a title and tokens.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! A pane that is not ours is left alone, by guards and by what reports once.
+//! A pane that is not ours is left alone, by supervisors and by what reports once.
 #![cfg(target_os = "linux")]
 
 use std::process::{Child, Command};
@@ -97,7 +97,7 @@ fn a_hook_in_a_session_of_its_own_belongs_to_where_it_comes_from() {
     assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
     assert_eq!(pane.now().title.as_deref(), Some("From a hook"));
 
-    // So does a guard: the command is asked about, not the guard.
+    // So does a supervisor: the command is asked about, not the supervisor.
     let mut started = pane.start(&["exec", "--state", "working", "cat"]);
     pane.wait_status("working");
     started.finish();
