@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use herdr_proto::AgentLabel;
-use herdr_reporter::process::{Process, descends, lives, session_of, tells_of_processes};
+use herdr_reporter::process::{
+    Process, ancestors, descends, lives, session_of, tells_of_processes,
+};
 use herdr_reporter::{LeaseFile, source_for};
 use herdr_socket_transport::Endpoint;
 
@@ -55,18 +57,20 @@ impl Standing {
         }
     }
 
-    /// How one stands that wants the pane: with its whole family, since a
-    /// reporter may have moved out of the way of its terminal's signals. Without
-    /// a terminal nothing says that it is in front.
+    /// How one stands that wants the pane: with those that it comes from, since a
+    /// reporter may have moved out of the way of its terminal's signals, but not
+    /// with the shell, which comes to the front between two jobs. Without a
+    /// terminal nothing says that it is in front.
     fn of_seeker(process: u32, terminal: Option<i32>) -> Self {
         let Some(seen) = Process::of(process) else { return Self::Stopped };
         let at_it = |seen: &Process| seen.terminal.is_some() && seen.terminal == terminal;
         let in_front = |pid: u32| {
             Process::of(pid).is_some_and(|it| at_it(&it) && it.is_in_front() && !it.is_stopped())
         };
+        let mut job = ancestors(process).take_while(|pid| *pid != seen.session);
         if seen.is_stopped() {
             Self::Stopped
-        } else if in_front(process) || herdr_reporter::process::ancestors(process).any(in_front) {
+        } else if in_front(process) || job.any(in_front) {
             Self::InFront
         } else {
             Self::Behind
