@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::fs;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use e2e::stage::{PATIENCE, Stage, shows, sidecar, skipped, until};
 use herdr_proto::PaneInfo;
@@ -18,6 +19,7 @@ e2e::bodies! {
         f06_a_hook_of_another_server_speaks_for_its_own_pane,
         f07_a_command_in_a_command_is_kept_apart,
         f08_the_job_in_front_has_the_pane,
+        f08_two_jobs_behind_do_not_fight,
         f08_so_has_a_host_that_reads_lines,
         f08_so_have_commands_that_report_once,
         f09_who_speaks_for_another_agent_has_no_effect,
@@ -236,6 +238,18 @@ fn f08_the_job_in_front_has_the_pane(stage: &Stage) {
     is_back(stage, &shell);
 }
 
+fn f08_two_jobs_behind_do_not_fight(stage: &Stage) {
+    let Some(shell) = Shell::open(stage, "f08") else { return };
+    shell.line("$hsr exec --agent A --state working sleep 600 &");
+    stage.wait(is("A", "working"));
+    shell.line("$hsr exec --agent B --state working sleep 600 &");
+    // Longer than it asks for the pane at its start.
+    let other = || Some(stage.seen()).filter(|pane| pane.agent.as_deref() != Some("A"));
+    assert_eq!(until(Duration::from_millis(2500), other), None);
+    shell.line("kill %1 %2");
+    stage.wait_for_nothing();
+}
+
 fn f08_so_has_a_host_that_reads_lines(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f08") else { return };
     hands_over(stage, &shell, || {
@@ -252,7 +266,8 @@ fn f08_so_has_a_host_that_reads_lines(stage: &Stage) {
 fn f08_so_have_commands_that_report_once(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f08") else { return };
     hands_over(stage, &shell, || {
-        shell.line("$hsr state blocked --agent B");
+        // A busy machine may take longer to let the pane go than a hook waits.
+        shell.line("until $hsr state blocked --agent B --strict; do :; done");
         stage.wait(is("B", "blocked"));
     });
     is_back(stage, &shell);

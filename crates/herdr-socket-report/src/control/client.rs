@@ -57,9 +57,11 @@ pub(super) async fn serve(caller: Caller, intake: Intake) {
         spawn_local(async move { client.outbox.write_to(writing).await })
     };
     let listen = async {
-        let first = first_line(&mut reading);
+        let first = first_bytes(&mut reading);
         let first = if expected { first.await } else { timeout(GREETING, first).await.ok()? };
-        let hello = Hello::read(&first);
+        let (line, rest) =
+            first.split_at(first.iter().position(|it| *it == b'\n').map_or(0, |it| it + 1));
+        let hello = Hello::read(line);
         let answer = door.answer(at, peer, hello.as_ref().unwrap_or(&Hello::default()));
         let welcome = matches!(answer, Answer::Welcome { .. });
         if hello.is_some() || !welcome {
@@ -68,7 +70,7 @@ pub(super) async fn serve(caller: Caller, intake: Intake) {
         if !welcome {
             return Some(());
         }
-        let begun = if hello.is_some() { Vec::new() } else { first };
+        let begun = if hello.is_some() { rest } else { &first };
         client.listen(&mut reading, begun).await;
         if hello.is_some() {
             client.outbox.put(&Answer::Taken(client.taken.get()).line());
@@ -96,21 +98,16 @@ pub(super) async fn serve(caller: Caller, intake: Intake) {
     }
 }
 
-/// Reads to the end of the first line, or as far as a greeting may reach. What
-/// follows the line stays to be read, as does what is no greeting.
-async fn first_line(reading: &mut OwnedReadHalf) -> Vec<u8> {
-    let mut line = Vec::new();
-    while !line.ends_with(b"\n") && line.len() < HELLO_MAX {
-        match reading.read_u8().await {
-            Ok(byte) => line.push(byte),
-            Err(_) => break,
-        }
-        // Only a greeting is read byte by byte.
-        if !line.starts_with(b"{\"hello\"") && !b"{\"hello\"".starts_with(&line) {
+/// Reads to the end of the first line, or as far as a greeting may reach, and
+/// what has come with it.
+async fn first_bytes(reading: &mut OwnedReadHalf) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(1024);
+    while !bytes.contains(&b'\n') && bytes.len() < HELLO_MAX {
+        if !matches!(reading.read_buf(&mut bytes).await, Ok(1..)) {
             break;
         }
     }
-    line
+    bytes
 }
 
 struct Client {
@@ -131,11 +128,11 @@ struct Flushes {
 impl Client {
     /// Reads to the end of the input, and waits for the flushes that it asked
     /// for.
-    async fn listen(self: &Rc<Self>, reading: &mut OwnedReadHalf, begun: Vec<u8>) {
+    async fn listen(self: &Rc<Self>, reading: &mut OwnedReadHalf, begun: &[u8]) {
         let mut lines = LineReader::new();
         let mut chunk = vec![0; CHUNK];
         let mut items = Vec::new();
-        lines.push(&begun, &mut items);
+        lines.push(begun, &mut items);
         self.take(&mut items);
         while let Ok(count @ 1..) = reading.read(&mut chunk).await {
             lines.push(&chunk[..count], &mut items);
