@@ -20,8 +20,8 @@ pub const DROP_BUDGET: Duration = Duration::from_millis(500);
 /// wait. A release is only sent if something was reported.
 ///
 /// The host's process can end without dropping it (`exit`, a signal); then the
-/// title and tokens go by their ttl and the row stays. The sidecar's guard is
-/// for that.
+/// title and tokens go by their ttl and the row stays. The sidecar's
+/// supervisor is for that.
 #[must_use = "dropping the reporter releases the pane"]
 pub struct Reporter {
     handle: Handle,

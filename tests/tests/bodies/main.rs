@@ -8,12 +8,13 @@
 
 mod authority;
 mod detected;
-mod guard;
 mod identity;
 mod lifecycle;
 mod sequence;
 mod server;
+mod supervisor;
 mod text;
+mod voice;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

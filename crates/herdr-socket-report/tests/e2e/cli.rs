@@ -54,7 +54,7 @@ fn completions_and_the_manual_come_out() {
     for text in [".TH herdr-socket-report-run 1", "\\-\\-unverified\\-pane", "prompt_opened"] {
         assert!(output.stdout.contains(text), "{text}");
     }
-    for command in [&["man", "config", "nothing"][..], &["man", "guard"]] {
+    for command in [&["man", "config", "nothing"][..], &["man", "supervisor"]] {
         let output = sidecar(command).run("");
         assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""));
     }

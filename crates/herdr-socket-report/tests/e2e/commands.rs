@@ -72,7 +72,7 @@ fn wrong_arguments_name_the_program_and_what_is_wrong() {
         (vec!["attach", "--pid", "x"], "'x' for '--pid <PID>': expected a process id"),
         (vec!["attach", "--pid", "0"], "expected a process id"),
         (vec!["run", "--pid", "-3"], "expected a process id"),
-        (vec!["guard"], "unrecognized subcommand 'guard'"),
+        (vec!["supervisor"], "unrecognized subcommand 'supervisor'"),
         (vec!["attach", "--pid", "1", "--state", "busy"], "expected idle, working or blocked"),
         (vec!["run", "--socket"], "a value is required"),
         (vec!["state", "busy"], "\"busy\" is no state; expected idle, working or blocked"),

@@ -22,6 +22,7 @@ mod sessions;
 mod settings;
 mod signals;
 mod sockets;
+mod supervisor;
 mod support;
 mod tee;
 mod terminal;

@@ -5,6 +5,11 @@ mod report;
 #[cfg(not(unix))]
 #[path = "elsewhere.rs"]
 mod report;
+#[cfg(unix)]
+mod way;
+
+#[cfg(unix)]
+pub(crate) use way::{hello, named_supervisor};
 
 use herdr_proto::{StateKey, Ttl};
 use serde_json::{Map, Value, json};
@@ -26,7 +31,8 @@ struct Common {
     #[arg(long, value_name = "SECONDS", default_value = "86400", value_parser = ttl)]
     ttl: Ttl,
     /// Exit with 2 if something is wrong with the arguments, with 3 if no
-    /// server was reached, with 4 if it refused; else always with 0
+    /// server was reached, with 4 if it refused or the pane's reporter does not
+    /// hear this process; else always with 0
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

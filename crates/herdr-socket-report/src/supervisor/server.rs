@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use herdr_socket_transport::{Client, Endpoint, HeldStream, Options};
 
-/// How long a stream may take to be held; the end of a guard waits as long.
+/// How long a stream may take to be held; the end of a supervisor waits as long.
 const HOLD: Duration = Duration::from_millis(500);
 /// A stream that ended sooner after it was held than this was ended at once.
 const BRIEF: Duration = Duration::from_secs(2);

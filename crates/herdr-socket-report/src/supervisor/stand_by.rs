@@ -1,4 +1,4 @@
-//! A guard that leaves the state to Herdr and shows only a title and tokens.
+//! A supervisor that leaves the state to Herdr and shows only a title and tokens.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -136,11 +136,6 @@ impl Bystander {
             Ok(()) => Flushed::Inactive,
             Err(_) => Flushed::TimedOut,
         }
-    }
-
-    /// Waits for the end.
-    pub(crate) async fn over(&self) {
-        self.until(|state| state.over).await;
     }
 
     async fn until(&self, done: impl Fn(&State) -> bool) {
