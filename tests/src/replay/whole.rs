@@ -25,8 +25,9 @@ const TOLERANCE_MS: u64 = 600;
 const AFTER_A_PROGRAM_MS: u64 = 5500;
 const AFTER_A_REQUEST_MS: u64 = 3000;
 
-/// How long the recorder listened at the end, one event for each kind and 100 ms.
+/// How long the recorder listened at the end; each kind has an event a turn.
 const LISTENED: Duration = Duration::from_millis(1200);
+const TURN: Duration = Duration::from_millis(100);
 
 /// A list of that many events may have been cut off by it.
 const MAY_BE_CUT: usize = 11;
@@ -190,7 +191,11 @@ impl<'a> Whole<'a> {
             let params = json!({ "subscriptions": [{ "type": kind }] });
             self.target.open(kind, &run::request("s", "events.subscribe", &params))?;
         }
-        self.target.wait(LISTENED + self.target.grace())?;
+        // A recorder on a busy machine listened for longer than it meant to.
+        let most = recorded.values().filter_map(Value::as_array).map(Vec::len).max();
+        let listened =
+            LISTENED.max(TURN * u32::try_from(most.unwrap_or(0) + 1).unwrap_or(u32::MAX));
+        self.target.wait(listened + self.target.grace())?;
         let mut came = Map::new();
         for (kind, recorded) in recorded {
             let (lines, _) = self.target.take(kind);
