@@ -78,10 +78,10 @@ fn nobody(pane: &PaneInfo) -> bool {
     pane.agent.is_none() && pane.agent_status == AgentStatus::UNKNOWN
 }
 
-fn claim(stage: &Stage, label: &str, state: &str) {
-    stage.report_as(SOURCE, label, state, Some(micros()));
+fn claim(stage: &Stage, label: &str, doing: &str) {
+    stage.report_as(SOURCE, label, doing, Some(micros()));
     let shown = |pane: &PaneInfo| {
-        pane.agent.as_deref() == Some(label) && pane.agent_status.as_str() == state
+        pane.agent.as_deref() == Some(label) && pane.agent_status.as_str() == doing
     };
     assert!(shown(&stage.seen()), "{:?}", stage.seen());
 }
