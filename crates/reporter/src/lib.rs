@@ -63,7 +63,7 @@ mod source;
 
 pub use activity::{Activity, OPEN_MAX, Presentation, Refused, Session, Snapshot, show_context};
 pub use builder::Builder;
-pub use config::{Config, Privacy, ReasonLabel, Role, Source, UnverifiedPane, Verify};
+pub use config::{Config, Privacy, ReasonLabel, Role, Source, UnverifiedPane};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 #[cfg(unix)]
 pub use engine::{await_shell, judge_identity};

@@ -122,7 +122,7 @@ impl<'a> Engine<'a> {
         }
         loop {
             if let Some(ended) = self.ended {
-                self.shared.leave(self.machine.legacy(), self.tenure.give_up());
+                self.shared.leave(self.machine.predecessor_claim(), self.tenure.give_up());
                 return ended;
             }
             match self.woken().await {

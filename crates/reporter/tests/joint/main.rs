@@ -6,9 +6,10 @@
 mod endings;
 mod events;
 mod faults;
+mod identity;
 mod odd;
+mod promises;
 mod properties;
 mod refusals;
 mod rules;
-mod whereabouts;
 mod world;
