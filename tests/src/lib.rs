@@ -1,6 +1,7 @@
 //! Support for the end-to-end bodies: the stage that they run on, and the replay
 //! of recorded traces and event flows on the pure model, on a fake server, or on
-//! a real Herdr.
+//! a real Herdr; the soak of random hosts in real panes.
 
 pub mod replay;
+pub mod soak;
 pub mod stage;

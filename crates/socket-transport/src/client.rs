@@ -1,14 +1,17 @@
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use herdr_proto::limits::SERVER_LINE_MAX;
 use herdr_proto::{Call, Subscribe, Subscription, SubscriptionStarted, encode};
 
 use crate::Connection;
 use crate::error::{Error, ErrorKind};
+use crate::hedge::Hedging;
 use crate::options::Options;
 use crate::peer::Peer;
 use crate::read;
@@ -35,12 +38,20 @@ struct Shared {
     socket: PathBuf,
     /// The number of the next request. It only tells lines apart in a log.
     next_id: AtomicU64,
+    hedging: Mutex<Hedging>,
+    /// What the times in `hedging` count from.
+    began: Instant,
 }
 
 impl Client {
     /// A client for the socket at this path. Nothing is tried or checked yet.
     pub fn new(socket: impl Into<PathBuf>, options: Options) -> Self {
-        let shared = Shared { socket: socket.into(), next_id: AtomicU64::new(1) };
+        let shared = Shared {
+            socket: socket.into(),
+            next_id: AtomicU64::new(1),
+            hedging: Mutex::default(),
+            began: Instant::now(),
+        };
         Self { shared: Arc::new(shared), options }
     }
 
@@ -136,6 +147,75 @@ impl Client {
         Ok((reply, connection.peer()))
     }
 
+    /// As [`exchange_with`](Self::exchange_with), for a line that is safe to
+    /// repeat: one that only reads, or a report with a sequence number, of
+    /// which the later copy is ignored.
+    ///
+    /// If no answer came for several times as long as the server usually takes,
+    /// the same line goes out on a second connection, and later on a third. The
+    /// first answer is taken, and the other connections are closed. A server
+    /// looks for a request once at once and then every 100 ms (protocol.md
+    /// section 7.3), so a client that lost its processor for a moment would
+    /// otherwise wait for that. There are at most two copies of a line, 60 in a
+    /// minute, and none while the server answers nobody. [`Options::hedge`]
+    /// switches this off.
+    ///
+    /// # Errors
+    ///
+    /// As [`exchange`](Self::exchange). The error is that of the first
+    /// connection, if no other one was answered.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`exchange`](Self::exchange).
+    pub async fn exchange_repeatable(&self, line: &[u8]) -> Result<(Bytes, Peer), Error> {
+        let started = Instant::now();
+        let mut connections = FuturesUnordered::new();
+        connections.push(self.request_within(line, self.options.deadline));
+        let (mut copies, mut failed) = (0, None);
+        loop {
+            let wait = self.hedging().next_copy(self.shared.began.elapsed(), copies);
+            let wait = wait.filter(|_| self.options.hedge);
+            let due = async {
+                match wait {
+                    Some(wait) => tokio::time::sleep_until((started + wait).into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                Some(answer) = connections.next() => match answer {
+                    Ok((connection, reply)) => {
+                        self.hedging().answered(started.elapsed(), copies);
+                        return Ok((reply, connection.peer()));
+                    }
+                    Err(error) => {
+                        let first = failed.get_or_insert(error);
+                        if connections.is_empty() {
+                            if matches!(first.kind(), ErrorKind::Timeout(_)) {
+                                self.hedging().unanswered(self.shared.began.elapsed(), copies);
+                            }
+                            break;
+                        }
+                    }
+                },
+                () = due => {
+                    copies += 1;
+                    self.hedging().copied(self.shared.began.elapsed());
+                    let left = self.options.deadline.saturating_sub(started.elapsed());
+                    connections.push(self.request_within(line, left));
+                }
+            }
+        }
+        Err(failed.unwrap_or_else(|| Error::new(ErrorKind::ClosedWithoutReply, self.socket())))
+    }
+
+    /// How many copies of lines [`exchange_repeatable`](Self::exchange_repeatable)
+    /// has sent so far, over all clones of this client.
+    pub fn copies_sent(&self) -> u64 {
+        self.hedging().sent()
+    }
+
     /// Opens a stream that stays open and silent until the server goes away.
     ///
     /// The deadline covers the acknowledgement; the stream itself has none.
@@ -189,6 +269,18 @@ impl Client {
         let (connection, reply) = self.request(&line, Subscribe::METHOD).await?;
         read::reply::<SubscriptionStarted>(&reply, self.socket())?;
         Ok(connection)
+    }
+
+    async fn request_within(
+        &self,
+        line: &[u8],
+        deadline: Duration,
+    ) -> Result<(Connection, Bytes), Error> {
+        self.with_deadline(deadline).request(line, "-").await
+    }
+
+    fn hedging(&self) -> MutexGuard<'_, Hedging> {
+        self.shared.hedging.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn request(&self, line: &[u8], method: &str) -> Result<(Connection, Bytes), Error> {

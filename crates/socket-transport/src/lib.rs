@@ -20,9 +20,9 @@
 //!    newline before the end of the stream is a broken end, not a line.
 //! 5. Close.
 //!
-//! One deadline covers all of it ([`Options::deadline`]). There is no pool, no
-//! connecting ahead and no repeating: whether a request may be repeated is not
-//! known here.
+//! One deadline covers all of it ([`Options::deadline`]). There is no pool and no
+//! connecting ahead. A line is repeated only where the caller says that it may
+//! be ([`Client::exchange_repeatable`]).
 //!
 //! A [`HeldStream`] is the exception, a connection that stays open for no other
 //! purpose than to end when the server does.
@@ -39,6 +39,7 @@ mod endpoint;
 pub mod env;
 mod error;
 mod find;
+mod hedge;
 mod identity;
 mod misconfiguration;
 mod options;

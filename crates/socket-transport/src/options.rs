@@ -32,6 +32,9 @@ pub struct Options {
     /// own, or root, is spoken to. Default false. A file in a project must
     /// never decide this.
     pub allow_foreign_socket: bool,
+    /// Whether [`exchange_repeatable`](crate::Client::exchange_repeatable) may
+    /// send a line again on another connection. Default true.
+    pub hedge: bool,
 }
 
 impl Default for Options {
@@ -40,6 +43,7 @@ impl Default for Options {
             deadline: DEFAULT_DEADLINE,
             reply_cap: DEFAULT_REPLY_CAP,
             allow_foreign_socket: false,
+            hedge: true,
         }
     }
 }
@@ -63,6 +67,13 @@ impl Options {
     #[must_use]
     pub fn allow_foreign_socket(mut self, allow: bool) -> Self {
         self.allow_foreign_socket = allow;
+        self
+    }
+
+    /// Sets [`hedge`](Self::hedge).
+    #[must_use]
+    pub fn hedge(mut self, hedge: bool) -> Self {
+        self.hedge = hedge;
         self
     }
 }

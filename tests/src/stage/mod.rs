@@ -31,7 +31,7 @@ use server::{Kind, Server};
 pub use look::shows;
 pub use poll::{PATIENCE, pace, until};
 pub use program::HERDR_BIN;
-pub use server::Refused;
+pub use server::{Refused, Thaw};
 pub use sidecar::{Sidecar, sidecar};
 pub use told::Told;
 pub use watch::Watch;
@@ -243,6 +243,11 @@ impl Stage {
     /// Stops the server for good.
     pub fn stop(&self) {
         self.server.stop();
+    }
+
+    /// Freezes the server until what this gives goes.
+    pub fn freeze(&self) -> Thaw<'_> {
+        self.server.freeze()
     }
 
     /// Hands the panes over to a new server, if this one can, and says how long

@@ -137,9 +137,8 @@ impl Program {
     /// Waits for its end after it was told to; one that does not end is killed.
     /// `server` is the process that serves, which after a handoff is another
     /// one than was started.
-    pub(super) fn await_end(&mut self, server: Option<u32>, answers: impl Fn() -> bool) {
-        let successor = server.filter(|pid| self.child.as_ref().map(Child::id) != Some(*pid));
-        let successor = successor.and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
+    pub(super) fn await_end(&mut self, server: Option<Pid>, answers: impl Fn() -> bool) {
+        let successor = server.filter(|pid| self.child.as_ref().map(Pid::from_child) != Some(*pid));
         let ended = poll::until(PATIENCE, || {
             let child = self.child.as_mut();
             let gone = child.is_none_or(|child| !matches!(child.try_wait(), Ok(None)));

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use fake_herdr::FakeHerdr;
+use fake_herdr::{FakeHerdr, Fault};
 use herdr_proto::{Call, Ping, Subscription};
 use herdr_socket_transport::{Client, Error, Options};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -181,13 +182,35 @@ impl Server {
     }
 
     fn stop_program(&self, program: &Mutex<Program>) {
-        let ping = b"{\"id\":\"stage\",\"method\":\"ping\",\"params\":{}}\n";
-        let serving = self.runtime.block_on(self.client.exchange_with(ping));
-        let pid = serving.ok().and_then(|(_, peer)| peer.pid());
+        let pid = self.serving();
         // Of a server that is gone already there is nothing to stop.
         let _ = self.attempt("server.stop", &json!({}));
         let mut program = program.lock().unwrap_or_else(PoisonError::into_inner);
         program.await_end(pid, || self.answers());
+    }
+
+    /// Stops the server as a stopped process is: it takes connections and answers
+    /// nobody, until what this gives goes.
+    pub(super) fn freeze(&self) -> Thaw<'_> {
+        let frozen = match &self.host {
+            Host::Fake { herdr, .. } => {
+                herdr.fault(Fault::Frozen);
+                None
+            }
+            Host::Program(_) => self.serving(),
+        };
+        if let Some(pid) = frozen {
+            let _ = kill_process(pid, Signal::STOP);
+        }
+        Thaw { server: self, frozen }
+    }
+
+    /// The process that answers, which after a handoff is another one than was
+    /// started.
+    fn serving(&self) -> Option<Pid> {
+        let ping = b"{\"id\":\"stage\",\"method\":\"ping\",\"params\":{}}\n";
+        let serving = self.runtime.block_on(self.client.exchange_with(ping));
+        Pid::from_raw(i32::try_from(serving.ok()?.1.pid()?).ok()?)
     }
 
     fn await_ready(&self) {
@@ -205,6 +228,24 @@ impl Server {
         match &self.host {
             Host::Fake { work, .. } => work.path().to_owned(),
             Host::Program(program) => program.lock().unwrap_or_else(PoisonError::into_inner).work(),
+        }
+    }
+}
+
+/// A frozen server; it goes on when this goes.
+#[must_use = "the server goes on when this goes"]
+#[derive(Debug)]
+pub struct Thaw<'a> {
+    server: &'a Server,
+    frozen: Option<Pid>,
+}
+
+impl Drop for Thaw<'_> {
+    fn drop(&mut self) {
+        if let Some(herdr) = self.server.fake() {
+            herdr.clear_faults();
+        } else if let Some(pid) = self.frozen {
+            let _ = kill_process(pid, Signal::CONT);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{env, fs};
 
 use super::poll::{self, PATIENCE};
 
-/// The sidecar's program, in the folder where this test was built.
+/// The sidecar's program, in the folder where this program was built.
 ///
 /// Cargo builds it along with the tests of the workspace; for the tests of this
 /// package alone nothing says that it is needed, so it is built here if it is
@@ -20,9 +20,11 @@ use super::poll::{self, PATIENCE};
 pub fn sidecar() -> &'static Path {
     static SIDECAR: OnceLock<PathBuf> = OnceLock::new();
     SIDECAR.get_or_init(|| {
-        let test = env::current_exe().expect("the path of this test");
-        // TARGET/PROFILE/deps/TEST
-        let profile = test.ancestors().nth(2).expect("a profile's folder");
+        let own = env::current_exe().expect("the path of this program");
+        // TARGET/PROFILE/deps/TEST or TARGET/PROFILE/PROGRAM
+        let folders = own.ancestors().skip(1);
+        let profile = folders.skip_while(|folder| folder.ends_with("deps")).next();
+        let profile = profile.expect("a profile's folder");
         let program = profile.join("herdr-socket-report");
         if is_stale(&program) {
             build(profile);

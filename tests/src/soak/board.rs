@@ -1,0 +1,209 @@
+//! What each pane has to show, and for how long it has shown something else.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use herdr_proto::PaneInfo;
+
+use super::{GRACE, LOOK, Report};
+
+/// How many of a pane's last words a lie is told with.
+const WORDS_TOLD: usize = 12;
+
+/// What a pane has to show.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Nothing of anybody's.
+    #[default]
+    Nothing,
+    /// Nobody who could say is left: whatever is there.
+    Anything,
+    Row(Row),
+}
+
+/// A row as its host wants it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) agent: String,
+    pub(super) state: &'static str,
+    /// The text of this state, if there is one.
+    pub(super) label: Option<String>,
+    pub(super) title: Option<String>,
+    pub(super) token: Option<String>,
+}
+
+/// The key of the token that hosts set.
+pub(super) const TOKEN: &str = "branch";
+
+#[derive(Debug)]
+pub(super) struct Board {
+    verbose: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    began: Instant,
+    entries: Vec<Entry>,
+    /// How many troubles are under way, and when the last one ended.
+    troubles: u64,
+    in_trouble: bool,
+    finished: bool,
+    report: Report,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    wanted: Wanted,
+    /// Counts changes of what is wanted, and troubles.
+    version: u64,
+    wrong_for: Duration,
+    told: bool,
+    words: Vec<String>,
+}
+
+/// What was wanted of a pane before it was looked at.
+#[derive(Debug)]
+pub(super) struct Said {
+    wanted: Wanted,
+    version: u64,
+}
+
+impl Board {
+    pub(super) fn new(panes: usize, verbose: bool) -> Self {
+        let entries = (0..panes).map(|_| Entry::default()).collect();
+        let state = State {
+            began: Instant::now(),
+            entries,
+            troubles: 0,
+            in_trouble: false,
+            finished: false,
+            report: Report::default(),
+        };
+        Self { verbose, state: Mutex::new(state) }
+    }
+
+    /// Notes what a host says, and what its pane has to show from now on.
+    pub(super) fn say(&self, pane: usize, word: &str, wanted: Wanted) {
+        let mut state = self.lock();
+        state.report.words += 1;
+        let at = state.began.elapsed().as_millis();
+        let line = format!("{at:>7} ms  pane {pane}: {word}");
+        if self.verbose {
+            tell(&line);
+        }
+        let entry = &mut state.entries[pane];
+        entry.words.push(line);
+        entry.wanted = wanted;
+        entry.begin_again();
+    }
+
+    pub(super) fn host(&self) {
+        self.lock().report.hosts += 1;
+    }
+
+    /// Does something to the server; meanwhile no pane can lie.
+    pub(super) fn trouble(&self, work: impl FnOnce()) {
+        self.lock().in_trouble = true;
+        work();
+        let mut state = self.lock();
+        state.in_trouble = false;
+        state.troubles += 1;
+        state.entries.iter_mut().for_each(Entry::begin_again);
+    }
+
+    pub(super) fn read(&self, pane: usize) -> Said {
+        let state = self.lock();
+        let entry = &state.entries[pane];
+        Said { wanted: entry.wanted.clone(), version: entry.version }
+    }
+
+    /// Compares what was wanted before a look with what the look showed.
+    pub(super) fn compare(&self, pane: usize, said: &Said, seen: &PaneInfo) {
+        let mut state = self.lock();
+        let State { entries, report, in_trouble, .. } = &mut *state;
+        let entry = &mut entries[pane];
+        if *in_trouble || entry.version != said.version {
+            return;
+        }
+        let Some(difference) = said.wanted.difference(seen) else {
+            entry.wrong_for = Duration::ZERO;
+            return;
+        };
+        // Looks that come late on a busy machine count as one.
+        entry.wrong_for += LOOK;
+        report.longest = report.longest.max(entry.wrong_for);
+        if entry.wrong_for > GRACE && !std::mem::replace(&mut entry.told, true) {
+            let from = entry.words.len().saturating_sub(WORDS_TOLD);
+            let words = entry.words[from..].join("\n  ");
+            let lie = format!("pane {pane} {}: {difference}\n  {words}", seen.pane_id);
+            if self.verbose {
+                tell(&lie);
+            }
+            report.lies.push(lie);
+        }
+    }
+
+    pub(super) fn finish(&self) {
+        self.lock().finished = true;
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        self.lock().finished
+    }
+
+    pub(super) fn report(&self, looks: u64) -> Report {
+        let mut state = self.lock();
+        let troubles = state.troubles;
+        Report { looks, troubles, ..std::mem::take(&mut state.report) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "what hosts do is shown as it happens")]
+fn tell(line: &str) {
+    eprintln!("{line}");
+}
+
+impl Entry {
+    fn begin_again(&mut self) {
+        self.version += 1;
+        self.wrong_for = Duration::ZERO;
+        self.told = false;
+    }
+}
+
+impl Wanted {
+    /// What of a pane is not as it has to be.
+    fn difference(&self, seen: &PaneInfo) -> Option<String> {
+        let row = match self {
+            Self::Anything => return None,
+            Self::Nothing => &Row::default(),
+            Self::Row(row) => row,
+        };
+        let mut wrong = Vec::new();
+        let mut compare = |what: &str, wanted: Option<&str>, seen: Option<&str>| {
+            if wanted != seen {
+                wrong.push(format!("{what} is {seen:?} and has to be {wanted:?}"));
+            }
+        };
+        let agent = Some(row.agent.as_str()).filter(|agent| !agent.is_empty());
+        compare("agent", agent, seen.agent.as_deref());
+        if agent.is_some() && !seen.agent_status.same_as(&row.state.into()) {
+            compare("state", Some(row.state), Some(seen.agent_status.as_str()));
+        }
+        if agent.is_some() {
+            let label = seen.state_labels.get(row.state).map(String::as_str);
+            compare("label", row.label.as_deref(), label);
+        }
+        compare("title", row.title.as_deref(), seen.title.as_deref());
+        let tokens: BTreeMap<&str, &str> =
+            seen.tokens.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
+        compare("token", row.token.as_deref(), tokens.get(TOKEN).copied());
+        (!wrong.is_empty()).then(|| wrong.join(", "))
+    }
+}

@@ -1,0 +1,288 @@
+//! One host after the other in a pane: what it says, and how it ends.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fastrand::Rng;
+
+use super::GRACE;
+use super::board::{Board, Row, TOKEN, Wanted};
+use super::pane::{Line, Shell, kill, rest};
+use crate::stage::Stage;
+
+/// How a host reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Run,
+    Exec,
+    Attach,
+    OneShot,
+}
+
+/// Plays hosts in a pane until it is over, and leaves nothing.
+pub(super) fn play(stage: &Stage, pane: usize, board: &Board, rng: Rng, over: &AtomicBool) {
+    let agent = format!("bot{pane}");
+    let mut actor = Actor { shell: Shell::of(stage), pane, board, rng, agent, row: Row::default() };
+    while !over.load(Ordering::Relaxed) {
+        let kinds = [Kind::Run, Kind::Exec, Kind::Exec, Kind::Exec, Kind::Attach, Kind::OneShot];
+        let kind = actor.rng.choice(kinds).unwrap_or(Kind::Exec);
+        actor.play_host(kind, true);
+    }
+    // What a host left that was killed together with its reporter is taken off
+    // by the next run.
+    actor.play_host(Kind::Exec, false);
+}
+
+struct Actor<'a> {
+    shell: Shell<'a>,
+    pane: usize,
+    board: &'a Board,
+    rng: Rng,
+    agent: String,
+    row: Row,
+}
+
+impl Actor<'_> {
+    fn play_host(&mut self, kind: Kind, rough: bool) {
+        self.board.host();
+        self.row = Row { agent: self.agent.clone(), ..Row::default() };
+        match kind {
+            Kind::Run => self.play_run(rough),
+            Kind::Exec => self.play_exec(rough),
+            Kind::Attach => self.play_attach(),
+            Kind::OneShot => self.play_one_shots(),
+        }
+        self.pause();
+    }
+
+    fn play_run(&mut self, rough: bool) {
+        let (name, mut line) = self.shell.line();
+        self.shell.type_line(&format!("hsr run --agent {} <{name}.fifo", self.agent));
+        for number in 0..self.rng.u32(2..8) {
+            let events = self.event(number);
+            for event in events {
+                line.tell(&event);
+            }
+            self.pause();
+        }
+        if rough && self.rng.u8(..5) == 0 {
+            self.shell.reporters().into_iter().for_each(kill);
+            self.say("the reporter is killed", Wanted::Anything);
+        } else {
+            self.say("the input ends", Wanted::Nothing);
+        }
+        // The end of the input.
+        drop(line);
+    }
+
+    /// Something that a host of event lines says.
+    fn event(&mut self, number: u32) -> Vec<String> {
+        let text = format!("{} {number}", self.agent);
+        let event = |body: &str| format!("{{\"event\":{body}}}");
+        // The first word claims.
+        match if number == 0 { 0 } else { self.rng.u8(..6) } {
+            0 => {
+                self.row.state = "working";
+                self.row.label = None;
+                self.say_row("agent_started");
+                vec![event("\"prompt_closed\",\"prompt_id\":\"p\""), event("\"agent_started\"")]
+            }
+            1 => {
+                self.row.state = "blocked";
+                self.row.label = Some(text.clone());
+                self.say_row("prompt_opened");
+                vec![event(&format!(
+                    "\"prompt_opened\",\"prompt_id\":\"p\",\"kind\":\"approval\",\"label\":\"{text}\""
+                ))]
+            }
+            2 => {
+                self.row.state = "idle";
+                self.row.label = None;
+                self.say_row("agent_settled");
+                vec![event("\"prompt_closed\",\"prompt_id\":\"p\""), event("\"agent_settled\"")]
+            }
+            3 | 4 => {
+                self.row.title = Some(text.clone());
+                self.say_row("title_changed");
+                vec![event(&format!("\"title_changed\",\"title\":\"{text}\""))]
+            }
+            _ => {
+                self.row.token = Some(text.clone());
+                self.say_row("tokens_changed");
+                vec![event(&format!("\"tokens_changed\",\"tokens\":{{\"{TOKEN}\":\"{text}\"}}"))]
+            }
+        }
+    }
+
+    fn play_exec(&mut self, rough: bool) {
+        let (name, mut line) = self.shell.line();
+        let agent = self.agent.clone();
+        self.shell.type_line(&format!("hsr exec --agent {agent} --state working ./agent {name}"));
+        let pid = line.pid();
+        self.row.state = "working";
+        self.say_row("exec");
+        for number in 0..self.rng.u32(1..7) {
+            self.hook(&mut line, number);
+            self.pause();
+            match self.rng.u8(..8) {
+                0 => self.nested(&mut line),
+                1 => self.suspended(),
+                _ => {}
+            }
+        }
+        match if rough { self.rng.u8(..6) } else { 0 } {
+            0 | 1 => {
+                self.say("exit 0", Wanted::Nothing);
+                line.tell("exit 0");
+            }
+            2 => {
+                self.say("exit with a late hook", Wanted::Nothing);
+                line.tell("(sleep 1; hsr state blocked --label late) & exit 3");
+            }
+            3 => {
+                self.say("the host is killed", Wanted::Nothing);
+                kill(pid);
+            }
+            4 => {
+                self.say("the supervisor is killed", Wanted::Anything);
+                self.shell.reporters().into_iter().for_each(kill);
+                line.tell("exit 0");
+            }
+            _ => {
+                self.say("both are killed", Wanted::Anything);
+                self.shell.reporters().into_iter().for_each(kill);
+                kill(pid);
+            }
+        }
+    }
+
+    /// Something that a hook says.
+    fn hook(&mut self, line: &mut Line, number: u32) {
+        let text = format!("{} {number}", self.agent);
+        let words = match self.rng.u8(..6) {
+            0 | 1 => {
+                self.row.state = "blocked";
+                self.row.label = Some(text.clone());
+                format!("hsr state blocked --label '{text}'")
+            }
+            2 => {
+                self.row.state = "idle";
+                self.row.label = None;
+                "hsr state idle".to_owned()
+            }
+            3 => {
+                self.row.state = "working";
+                self.row.label = None;
+                "hsr state working".to_owned()
+            }
+            4 => {
+                self.row.title = Some(text.clone());
+                format!("hsr title '{text}'")
+            }
+            _ => {
+                self.row.token = Some(text.clone());
+                format!("hsr tokens '{TOKEN}={text}'")
+            }
+        };
+        self.say_row(&words);
+        line.tell(&words);
+    }
+
+    /// Another agent under the first one: what it says goes nowhere.
+    fn nested(&mut self, line: &mut Line) {
+        self.say_row("a nested exec");
+        line.tell("hsr exec --agent child sh -c 'hsr title Child; hsr state idle; sleep 0.3'");
+        self.pause();
+    }
+
+    /// Ctrl-Z, perhaps another agent in front, and `fg`.
+    fn suspended(&mut self) {
+        let row = self.row.clone();
+        self.shell.press("ctrl+z");
+        self.row.state = "idle";
+        self.row.label = Some("suspended".to_owned());
+        self.say_row("Ctrl-Z");
+        self.pause();
+        if self.rng.bool() {
+            let (name, mut line) = self.shell.line();
+            let front = format!("front{}", self.pane);
+            self.shell
+                .type_line(&format!("hsr exec --agent {front} --state working ./agent {name}"));
+            line.pid();
+            let asks = Row {
+                agent: front.clone(),
+                state: "blocked",
+                label: Some(front.clone()),
+                ..Row::default()
+            };
+            self.say("another agent in front", Wanted::Row(asks));
+            line.tell(&format!("hsr state blocked --label {front}"));
+            // Long enough for a lie to be one.
+            rest(GRACE * 2);
+            self.say_row("the agent in front ends");
+            line.tell("exit 0");
+            self.pause();
+        }
+        self.shell.type_line("fg");
+        self.row = row;
+        self.say_row("fg");
+        self.pause();
+    }
+
+    fn play_attach(&mut self) {
+        let (name, mut line) = self.shell.line();
+        self.shell.type_line(&format!("./agent {name} &"));
+        let pid = line.pid();
+        let number = pid.as_raw_nonzero();
+        self.shell.type_line(&format!(
+            "hsr attach --pid {number} --agent {} --state working",
+            self.agent
+        ));
+        self.row.state = "working";
+        self.say_row("attach");
+        for number in 0..self.rng.u32(1..5) {
+            self.pause();
+            self.hook(&mut line, number);
+        }
+        self.pause();
+        self.say("the attached agent ends", Wanted::Nothing);
+        if self.rng.bool() {
+            line.tell("exit 0");
+        } else {
+            kill(pid);
+        }
+    }
+
+    fn play_one_shots(&mut self) {
+        let agent = self.agent.clone();
+        for number in 0..self.rng.u32(1..4) {
+            let (state, label) = match self.rng.u8(..3) {
+                0 => ("idle", None),
+                1 => ("working", None),
+                _ => ("blocked", Some(format!("{agent}-{number}"))),
+            };
+            let flag = label.as_ref().map(|label| format!("--label {label}")).unwrap_or_default();
+            let words = format!("hsr state {state} {flag} --agent {agent}");
+            (self.row.state, self.row.label) = (state, label);
+            self.say_row(&words);
+            self.shell.type_line(&words);
+            self.pause();
+        }
+        self.say("release", Wanted::Nothing);
+        self.shell.type_line(&format!("hsr release --agent {agent}"));
+    }
+
+    fn say_row(&mut self, word: &str) {
+        self.say(word, Wanted::Row(self.row.clone()));
+    }
+
+    fn say(&mut self, word: &str, wanted: Wanted) {
+        self.board.say(self.pane, word, wanted);
+    }
+
+    /// Mostly short, sometimes long enough for a lie to be one.
+    fn pause(&mut self) {
+        let most = if self.rng.u8(..6) == 0 { 5_000 } else { 600 };
+        rest(Duration::from_millis(self.rng.u64(20..most)));
+    }
+}
