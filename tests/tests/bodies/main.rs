@@ -7,11 +7,12 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod authority;
-mod guard;
+
 mod identity;
 mod lifecycle;
 mod sequence;
 mod server;
+mod supervisor;
 mod text;
 
 use std::time::{SystemTime, UNIX_EPOCH};

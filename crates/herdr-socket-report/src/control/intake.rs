@@ -7,7 +7,7 @@ use std::time::Duration;
 use herdr_proto::ReportState;
 use herdr_reporter::{AgentEvent, Diagnostic, Feed, Flushed, Handle, Receipt, Refused};
 
-use crate::guard::Bystander;
+use crate::supervisor::Bystander;
 
 /// The way to a pane's owner. Clones lead to the same.
 #[derive(Clone)]

@@ -7,10 +7,10 @@ use herdr_reporter::{LeaseFile, Role};
 use super::Args;
 use crate::commands::{KEPT, flags_before, settings};
 use crate::exit::Exit;
-use crate::guard::{Launch, Watched, Word, launch};
 use crate::output::say;
 use crate::place::Place;
 use crate::reach::{Unreached, reach};
+use crate::supervisor::{Launch, Watched, Word, launch};
 
 /// How long a guard may take to get the pane. An earlier one that just ends
 /// takes up to two seconds of it.

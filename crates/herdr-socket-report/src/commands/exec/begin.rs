@@ -14,9 +14,9 @@ use super::Args;
 use crate::commands::{flags_before, settings_of};
 use crate::control::HERDR_REPORT_SOCKET;
 use crate::exit::Exit;
-use crate::guard::{Launch, Watched, launch};
 use crate::output::say;
 use crate::place::Place;
+use crate::supervisor::{Launch, Watched, launch};
 use crate::text::shown;
 use crate::words::agent_of;
 
