@@ -1,7 +1,7 @@
 //! What the kernel says of a process: where it comes from, and whose terminal
 //! it is at.
 
-use std::path::Path;
+use std::sync::OnceLock;
 
 /// Most ancestors that are looked at; a chain that long is a circle.
 const ANCESTORS_MAX: usize = 64;
@@ -31,6 +31,7 @@ impl Process {
     /// Looks at a process; `None` if there is none, or nothing tells of it.
     /// Only Linux tells.
     pub fn of(pid: u32) -> Option<Self> {
+        tells_of_processes().then_some(())?;
         Self::read(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
@@ -98,9 +99,14 @@ pub fn lives(pid: u32) -> bool {
     }
 }
 
-/// Whether processes can be looked at here at all.
+/// Whether processes can be looked at here at all, under the numbers that this
+/// one knows: a container may have none of its own.
 pub fn tells_of_processes() -> bool {
-    Path::new("/proc/self/stat").exists()
+    static TELLS: OnceLock<bool> = OnceLock::new();
+    *TELLS.get_or_init(|| {
+        let own = std::fs::read_link("/proc/self").ok();
+        own.is_some_and(|own| own.as_os_str() == std::process::id().to_string().as_str())
+    })
 }
 
 #[cfg(unix)]

@@ -114,7 +114,7 @@ impl Door {
             }
             // Its own children ask in vain.
             let speaker = hello.seeks.or(peer);
-            if speaker.is_some_and(|speaker| self.is_before(speaker, of, at, hello)) {
+            if speaker.is_some_and(|speaker| is_before(speaker, of, at, hello)) {
                 self.asked.store(true, Ordering::Relaxed);
                 let detail = format!("process {of} lets the pane go");
                 return refused(Refusal::LetGo, detail);
@@ -159,17 +159,17 @@ impl Door {
         let named = hello.source.as_ref().filter(|named| **named != source.as_str())?;
         Some(no_effect("source", named, source.as_str()))
     }
+}
 
-    /// Whether who speaks is a job of its own that is nearer to the terminal
-    /// than the supervised process.
-    fn is_before(&self, speaker: u32, of: u32, at: Address, hello: &Hello) -> bool {
-        if descends(speaker, of) || (at == Address::Own && hello.seeks.is_none()) {
-            return false;
-        }
-        let ours = Standing::of(of);
-        let terminal = Process::of(of).and_then(|process| process.terminal);
-        ours < Standing::InFront && Standing::of_seeker(speaker, terminal) > ours
+/// Whether who speaks is a job of its own that is nearer to the terminal than
+/// the supervised process.
+fn is_before(speaker: u32, of: u32, at: Address, hello: &Hello) -> bool {
+    if descends(speaker, of) || (at == Address::Own && hello.seeks.is_none()) {
+        return false;
     }
+    let ours = Standing::of(of);
+    let terminal = Process::of(of).and_then(|process| process.terminal);
+    ours < Standing::InFront && Standing::of_seeker(speaker, terminal) > ours
 }
 
 /// Whether a peer belongs to the supervised process: it is in its session or

@@ -1,13 +1,14 @@
 //! Where the events of control clients go, whoever reports just now.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use herdr_proto::ReportState;
 use herdr_reporter::{
     Activity, AgentEvent, Diagnostic, DiagnosticKind, Feed, Flushed, Handle, Receipt, Refused,
 };
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::supervisor::Bystander;
 
@@ -35,8 +36,9 @@ enum To {
     Reporter(Handle),
     /// A supervisor that leaves the state to Herdr.
     StandBy(Bystander),
-    /// Nothing is reported now, but remembered for later.
-    Nobody { activity: Box<Activity>, why: DiagnosticKind, detail: &'static str },
+    /// Nothing is reported now, but remembered for later; it is not known yet
+    /// who will report, or nobody does for a reason.
+    Nobody { activity: Box<Activity>, why: Option<(DiagnosticKind, &'static str)> },
 }
 
 /// What there is to hear of whoever reports.
@@ -55,8 +57,8 @@ impl Intake {
     }
 
     /// The way to nobody yet.
-    pub(crate) fn to_nobody(why: DiagnosticKind, detail: &'static str) -> Self {
-        Self::to(To::Nobody { activity: Box::default(), why, detail })
+    pub(crate) fn to_nobody_yet() -> Self {
+        Self::to(To::Nobody { activity: Box::default(), why: None })
     }
 
     fn to(to: To) -> Self {
@@ -86,7 +88,7 @@ impl Intake {
     pub(crate) fn hand_to_nobody(&self, why: DiagnosticKind, detail: &'static str) {
         let state = self.lock();
         let activity = Box::new(state.activity());
-        self.pass(state, To::Nobody { activity, why, detail });
+        self.pass(state, To::Nobody { activity, why: Some((why, detail)) });
     }
 
     fn pass(&self, mut state: MutexGuard<'_, State>, to: To) {
@@ -151,16 +153,26 @@ impl Intake {
     }
 
     /// As [`Handle::flush_async`]; why not, where nothing is reported.
-    pub(super) async fn flush(&self, timeout: Duration) -> Result<(), &'static str> {
-        let flushed = match self.now().0 {
-            To::Reporter(handle) => handle.flush_async(timeout).await,
-            To::StandBy(bystander) => bystander.flush(timeout).await,
-            To::Nobody { why, .. } => return Err(why.as_str()),
-        };
-        match flushed {
-            Flushed::Delivered => Ok(()),
-            Flushed::Inactive => Err("inactive"),
-            _ => Err("timeout"),
+    pub(super) async fn flush(&self, limit: Duration) -> Result<(), &'static str> {
+        let end = Instant::now() + limit;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let (to, turn) = self.now();
+            let flushed = match to {
+                To::Reporter(handle) => handle.flush_async(left).await,
+                To::StandBy(bystander) => bystander.flush(left).await,
+                To::Nobody { why: Some((why, _)), .. } => return Err(why.as_str()),
+                To::Nobody { why: None, .. } => match timeout(left, self.after(turn)).await {
+                    Ok(true) => continue,
+                    Ok(false) => Flushed::Inactive,
+                    Err(_) => Flushed::TimedOut,
+                },
+            };
+            return match flushed {
+                Flushed::Delivered => Ok(()),
+                Flushed::Inactive => Err("inactive"),
+                _ => Err("timeout"),
+            };
         }
     }
 
@@ -169,8 +181,8 @@ impl Intake {
         let (to, turn) = self.now();
         let news = match to {
             To::Reporter(handle) => News::Feeds(handle.receipts(), handle.diagnostics()),
-            To::StandBy(_) => News::Nothing,
-            To::Nobody { why, detail, .. } => News::Silent(why, detail),
+            To::Nobody { why: Some((why, detail)), .. } => News::Silent(why, detail),
+            To::StandBy(_) | To::Nobody { why: None, .. } => News::Nothing,
         };
         (news, turn)
     }

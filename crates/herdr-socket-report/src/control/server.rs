@@ -2,7 +2,7 @@
 
 use std::future::pending;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,8 +26,9 @@ const CLOSING: Duration = Duration::from_millis(50);
 /// How long the clients of a reporter that has ended are waited for.
 const FAREWELL: Duration = Duration::from_millis(300);
 
-/// Between two looks at whether the sockets' files are still there.
-const LOOK: Duration = Duration::from_secs(1);
+/// Between two looks at whether the sockets' files are still there. A hook waits
+/// for a supervisor's within its second.
+const LOOK: Duration = Duration::from_millis(400);
 
 /// Where an owner listens.
 pub(crate) struct Addresses {
@@ -114,6 +115,8 @@ struct Listening {
     open: Option<(UnixListener, SocketFile)>,
 }
 
+type Listen = fn(&Path) -> io::Result<(UnixListener, SocketFile)>;
+
 impl Server {
     fn run(self, addresses: Addresses, stopped: oneshot::Receiver<()>, closed: mpsc::Sender<()>) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -187,27 +190,24 @@ impl Server {
 
 impl Listening {
     fn listen(&mut self) -> io::Result<()> {
-        let open = match self.at {
-            Address::Pane => SocketFile::listen(&self.path),
-            Address::Own => SocketFile::listen_alone(&self.path),
-        };
-        match open {
-            Ok(open) => {
-                self.open = Some(open);
-                Ok(())
-            }
-            Err(error) => {
-                tracing::warn!(%error, "no control socket");
-                Err(error)
-            }
-        }
+        self.listen_by(match self.at {
+            Address::Pane => SocketFile::listen,
+            Address::Own => SocketFile::listen_alone,
+        })
+    }
+
+    fn listen_by(&mut self, listen: Listen) -> io::Result<()> {
+        self.open = Some(listen(&self.path).inspect_err(|error| {
+            tracing::warn!(%error, "no control socket");
+        })?);
+        Ok(())
     }
 
     /// Listens anew where somebody has removed the file.
     fn keep_in_place(&mut self) {
         if self.open.as_ref().is_some_and(|(_, file)| !file.is_there()) {
             // Where that fails for now, the next look tries again.
-            drop(self.listen());
+            drop(self.listen_by(SocketFile::listen_alone));
         }
     }
 

@@ -36,8 +36,7 @@ impl SocketFile {
         Self::bind(path)
     }
 
-    /// The same where another supervisor of the same process may listen, whose
-    /// socket stays.
+    /// The same where somebody else may listen, whose socket stays.
     pub(super) fn listen_alone(path: &Path) -> io::Result<(UnixListener, Self)> {
         match StdStream::connect(path) {
             Ok(_) => Err(io::ErrorKind::AddrInUse.into()),

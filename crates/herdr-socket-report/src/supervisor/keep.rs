@@ -37,6 +37,9 @@ const END: Duration = Duration::from_millis(1500);
 const LET_GO: Duration = Duration::from_millis(500);
 /// How long the server may take to say what the pane shows.
 const ASK: Duration = Duration::from_millis(500);
+/// How long nobody else must have reported before a process that is behind
+/// shows again.
+const QUIET: Duration = Duration::from_secs(1);
 /// How long an outer supervisor may take to listen.
 const OUTER: Duration = Duration::from_secs(2);
 
@@ -65,7 +68,7 @@ pub(crate) fn keep(args: &Args) -> Exit {
         let of_another = supervised_by(outer).is_some_and(|(other, _)| other != pid);
         of_another && lease.is_of_this_pane(outer) == Some(true)
     });
-    let intake = Intake::to_nobody(DiagnosticKind::Deferred, NESTED);
+    let intake = Intake::to_nobody_yet();
     if let Some(state) = args.state {
         intake.begin_with(state);
     }
@@ -79,8 +82,9 @@ pub(crate) fn keep(args: &Args) -> Exit {
         pid,
         outer,
         intake,
-        now: Now::Aside(Aside::Nested),
+        now: Now::Begins,
         started: Instant::now(),
+        quiet: None,
     };
     supervisor.run(&signals, args.command.is_some())
 }
@@ -109,10 +113,14 @@ struct Supervisor {
     door: Door,
     now: Now,
     started: Instant,
+    /// Since when nobody else has reported, while we are aside.
+    quiet: Option<Instant>,
 }
 
 /// What a supervisor does just now.
 enum Now {
+    /// It has not looked around yet.
+    Begins,
     /// It reports what control clients say, and that the process is stopped.
     Reports(Reporter),
     /// It shows titles and tokens, and leaves the state to Herdr.
@@ -183,6 +191,7 @@ impl Supervisor {
     /// What a launcher hears that waits for the pane, once it is decided.
     fn word(&self, control: &Control) -> Option<Word> {
         match &self.now {
+            Now::Begins => None,
             Now::Aside(Aside::Foreign) => Some(Word::Foreign),
             Now::Aside(_) => Some(Word::Deferred),
             Now::Reports(_) if self.intake.holds_lease() == Some(false) => Some(Word::Deferred),
@@ -196,11 +205,19 @@ impl Supervisor {
     /// Looks at how things stand, and does what follows.
     fn look(&mut self, standing: Standing) {
         match &self.now {
+            Now::Begins if self.outer_is_there() => {
+                self.now = Now::Aside(Aside::Nested);
+                self.intake.hand_to_nobody(DiagnosticKind::Deferred, NESTED);
+            }
+            Now::Begins => self.begin(),
             Now::Aside(Aside::Foreign) => {}
-            Now::Aside(Aside::Nested) if self.outer_is_there() => {}
-            Now::Aside(Aside::Nested) => self.begin(),
+            Now::Aside(Aside::Nested) => {
+                if !self.outer_is_there() {
+                    self.begin();
+                }
+            }
             Now::Aside(Aside::Behind) => {
-                if standing == Standing::InFront || self.nobody_reports() {
+                if standing == Standing::InFront || self.is_quiet() {
                     self.begin();
                 }
             }
@@ -229,15 +246,12 @@ impl Supervisor {
         }
         let (settings, pid) = (&self.loaded.settings, Some(self.pid));
         if self.leaves_the_state {
-            match StandBy::start(settings, &self.pane, &self.lease, pid) {
-                Some(stand_by) => {
-                    self.intake.hand_to_bystander(stand_by.handle());
-                    self.now = Now::StandsBy(stand_by);
-                }
-                None => {
-                    self.intake.hand_to_nobody(DiagnosticKind::Deferred, BEHIND);
-                    self.now = Now::Aside(Aside::Behind);
-                }
+            if let Some(stand_by) = StandBy::start(settings, &self.pane, &self.lease, pid) {
+                self.intake.hand_to_bystander(stand_by.handle());
+                self.now = Now::StandsBy(stand_by);
+            } else {
+                self.intake.hand_to_nobody(DiagnosticKind::Deferred, BEHIND);
+                self.now = Now::Aside(Aside::Behind);
             }
             return;
         }
@@ -266,9 +280,21 @@ impl Supervisor {
         matches!(blocking(check), Some(Err(Problem::Foreign | Problem::Unproven)))
     }
 
+    /// Whether nobody else has reported for a while: who was let to the pane has
+    /// to get there.
+    fn is_quiet(&mut self) -> bool {
+        if !self.nobody_reports() {
+            self.quiet = None;
+        } else if self.quiet.get_or_insert_with(Instant::now).elapsed() >= QUIET {
+            self.quiet = None;
+            return true;
+        }
+        false
+    }
+
     /// Whether the pane is free and shows no agent.
     fn nobody_reports(&self) -> bool {
-        if !matches!(self.lease.try_share(), Ok(Some(_))) {
+        if !matches!(self.lease.try_take(), Ok(Some(_))) {
             return false;
         }
         let trusts = self.loaded.settings.config.allow_foreign_socket;
@@ -293,7 +319,7 @@ impl Now {
         match self {
             Self::Reports(reporter) => drop(reporter.close(budget)),
             Self::StandsBy(stand_by) => stand_by.close(budget),
-            Self::Aside(_) => {}
+            Self::Begins | Self::Aside(_) => {}
         }
     }
 }

@@ -92,7 +92,7 @@ pub(super) fn step_aside() -> io::Result<()> {
 }
 
 /// This program, also after another version was installed over it.
-fn ourselves() -> io::Result<Command> {
+pub(crate) fn ourselves() -> io::Result<Command> {
     let path = std::env::current_exe()?;
     let replaced = cfg!(target_os = "linux") && !path.exists();
     let mut command = Command::new(if replaced { "/proc/self/exe".into() } else { path });

@@ -19,7 +19,7 @@ use clap::Parser as _;
 use herdr_proto::ReportState;
 
 pub(crate) use keep::keep;
-pub(crate) use launch::{Launch, Word, launch};
+pub(crate) use launch::{Launch, Word, launch, ourselves};
 pub(crate) use stand_by::Bystander;
 pub(crate) use watched::Watched;
 

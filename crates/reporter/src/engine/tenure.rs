@@ -193,7 +193,7 @@ mod tests {
         let leases = Some(folder.path().join("leases"));
         let config = Config { runtime_folder: leases, ..Config::default() };
         let pane = herdr_proto::PaneId::parse("w1:p1").expect("an id");
-        let pane = herdr_socket_transport::Endpoint::new(folder.path().join("s"), pane);
+        let pane = Endpoint::new(folder.path().join("s"), pane);
         let lease = LeaseFile::of_pane(&config, &pane);
         (config, lease)
     }

@@ -156,7 +156,7 @@ impl Report {
         });
         let hello = self.hello(pane.as_ref().map(|(pane, _)| *pane));
         loop {
-            let (call, is_supervisor) = match self.way(named.as_deref(), &place, &pane, until)? {
+            let (call, is_supervisor) = match way(named.as_deref(), &place, pane.as_ref(), until)? {
                 Way::Supervisor(call) => (call, true),
                 Way::Owner(call) => (call, false),
                 Way::Straight(pane, lease, shared) => {
@@ -194,46 +194,6 @@ impl Report {
             source: self.common.settings.text("source"),
             seeks: None,
         }
-    }
-
-    /// Finds out who takes the report.
-    fn way(
-        &self,
-        named: Option<&Path>,
-        place: &Result<Place, String>,
-        pane: &Option<(&Endpoint, LeaseFile)>,
-        until: Instant,
-    ) -> Result<Way, Untaken> {
-        if let Some(path) = named {
-            return supervisor_at(path, until).map(Way::Supervisor);
-        }
-        let Some((pane, lease)) = pane else {
-            return Err(match place {
-                Ok(Place::Broken(why)) => {
-                    Untaken::Failed(Exit::Unreachable, format!("misconfigured: {why}"))
-                }
-                Err(wrong) => Untaken::Failed(Exit::Usage, wrong.clone()),
-                Ok(_) => Untaken::Nobody,
-            });
-        };
-        let socket = lease.control_socket();
-        let straight = |shared| Way::Straight((*pane).clone(), lease.clone(), shared);
-        let way = wait_for(left(until), || {
-            if let Ok(call) = Call::to(&socket, left(until)) {
-                return Some(Way::Owner(call));
-            }
-            match lease.try_share() {
-                Ok(None) => None,
-                Ok(shared) => Some(straight(shared)),
-                // A folder that cannot be written to keeps nobody from
-                // reporting.
-                Err(_) => Some(straight(None)),
-            }
-        });
-        way.ok_or_else(|| {
-            let why = "deferred: a reporter has the pane and takes no events from others";
-            Untaken::Failed(Exit::Refused, why.to_owned())
-        })
     }
 
     fn tell(&self, call: Call, hello: &Hello, events: &[Event]) -> Result<Told, Untaken> {
@@ -287,6 +247,44 @@ const AGAIN: Duration = Duration::from_millis(10);
 
 fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now())
+}
+
+/// Finds out who takes the report.
+fn way(
+    named: Option<&Path>,
+    place: &Result<Place, String>,
+    pane: Option<&(&Endpoint, LeaseFile)>,
+    until: Instant,
+) -> Result<Way, Untaken> {
+    if let Some(path) = named {
+        return supervisor_at(path, until).map(Way::Supervisor);
+    }
+    let Some((pane, lease)) = pane else {
+        return Err(match place {
+            Ok(Place::Broken(why)) => {
+                Untaken::Failed(Exit::Unreachable, format!("misconfigured: {why}"))
+            }
+            Err(wrong) => Untaken::Failed(Exit::Usage, wrong.clone()),
+            Ok(_) => Untaken::Nobody,
+        });
+    };
+    let socket = lease.control_socket();
+    let straight = |shared| Way::Straight((*pane).clone(), lease.clone(), shared);
+    let way = wait_for(left(until), || {
+        if let Ok(call) = Call::to(&socket, left(until)) {
+            return Some(Way::Owner(call));
+        }
+        match lease.try_share() {
+            Ok(None) => None,
+            Ok(shared) => Some(straight(shared)),
+            // A folder that cannot be written to keeps nobody from reporting.
+            Err(_) => Some(straight(None)),
+        }
+    });
+    way.ok_or_else(|| {
+        let why = "deferred: a reporter has the pane and takes no events from others";
+        Untaken::Failed(Exit::Refused, why.to_owned())
+    })
 }
 
 /// Calls the supervisor that the environment names. One that starts is waited

@@ -11,6 +11,7 @@ use herdr_reporter::{LeaseFile, Role};
 use rustix::process::getpid;
 
 use super::Args;
+use super::init::{is_first_process, stay};
 use crate::commands::{flags_before, settings_of};
 use crate::control::HERDR_REPORT_SOCKET;
 use crate::exit::Exit;
@@ -40,6 +41,9 @@ pub(crate) fn run(args: Args) -> Exit {
         Ok(Place::Pane(pane)) if config.enabled && config.role == Role::Interactive => {
             if loaded.named {
                 loaded.warnings.iter().for_each(|warning| say(warning));
+            }
+            if is_first_process() {
+                say(&format!("as the first process it cannot supervise: {}", stay()));
             }
             let lease = LeaseFile::of_pane(config, &pane);
             let socket = lease.supervisor_socket(std::process::id());
