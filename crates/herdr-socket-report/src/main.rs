@@ -15,8 +15,6 @@ mod control;
 #[cfg(unix)]
 mod direct;
 mod exit;
-#[cfg(unix)]
-mod guard;
 mod input;
 mod log;
 mod output;
@@ -24,6 +22,8 @@ mod place;
 #[cfg(unix)]
 mod reach;
 mod settings;
+#[cfg(unix)]
+mod supervisor;
 mod text;
 #[cfg(unix)]
 mod wait;
@@ -36,8 +36,8 @@ use clap::Parser as _;
 fn main() -> ExitCode {
     // Nobody is to call it, so no help and no completion knows it.
     #[cfg(unix)]
-    if let Some(args) = guard::asked_for(std::env::args_os()) {
-        return guard::keep(&args).into();
+    if let Some(args) = supervisor::asked_for(std::env::args_os()) {
+        return supervisor::keep(&args).into();
     }
     match cli::Cli::try_parse() {
         Ok(cli) => cli.run().into(),

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use herdr_proto::{AgentLabel, ReportState, SourceId};
 use herdr_socket_transport::{Client, Discovery, Endpoint, Options};
 
+use crate::activity::Activity;
 use crate::config::{Config, Role};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::engine::{self, Shared};
@@ -28,11 +29,19 @@ pub struct Builder {
     endpoint: Option<Discovery>,
     initial: Option<ReportState>,
     process: Option<u32>,
+    activity: Activity,
 }
 
 impl Builder {
     pub(crate) fn new(agent: String) -> Self {
-        Self { agent, config: Config::default(), endpoint: None, initial: None, process: None }
+        Self {
+            agent,
+            config: Config::default(),
+            endpoint: None,
+            initial: None,
+            process: None,
+            activity: Activity::default(),
+        }
     }
 
     /// What is reported and how; [`Config::default`] otherwise.
@@ -75,6 +84,13 @@ impl Builder {
     /// reporter that speaks for another process.
     pub fn process(mut self, pid: u32) -> Self {
         self.process = Some(pid);
+        self
+    }
+
+    /// What is known already, from a reporter that has given the pane back.
+    #[doc(hidden)]
+    pub fn activity(mut self, activity: Activity) -> Self {
+        self.activity = activity;
         self
     }
 
@@ -136,7 +152,7 @@ impl Builder {
             .or_else(|| AgentLabel::parse(NAMELESS).ok())
             .expect("a constant that is a label");
         let source = self.source(&label);
-        let Self { config, endpoint, initial, process: agent, .. } = self;
+        let Self { config, endpoint, initial, process: agent, activity, .. } = self;
         if let Some(path) = defers_to(&config) {
             let detail = format!("{path} is loaded and reports for this pane");
             return Err(inert(DiagnosticKind::Deferred, detail));
@@ -154,6 +170,7 @@ impl Builder {
         let mut claim = Claim::new(endpoint.pane().clone(), source, label, &config);
         claim.seed = RandomState::new().build_hasher().finish();
         let shared = Shared::new(config, true);
+        shared.resume(activity);
         shared.record(initial_events(initial));
         let predecessor = engine::take_over(&endpoint, &shared);
         let plan = engine::Plan { claim, client, endpoint, agent, predecessor };

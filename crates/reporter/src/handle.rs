@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use herdr_proto::{ReportState, StateKey};
 
-use crate::activity::Refused;
+use crate::activity::{Activity, Refused};
 use crate::diagnostic::Diagnostic;
 use crate::engine::Shared;
 use crate::event::{AgentEvent, MAIN_AGENT, Prompt, SessionStarted};
@@ -181,6 +181,12 @@ impl Handle {
     /// How many reports there were, and what became of them.
     pub fn counters(&self) -> Counters {
         self.shared.counters()
+    }
+
+    /// What is known by now.
+    #[doc(hidden)]
+    pub fn activity(&self) -> Activity {
+        self.shared.activity()
     }
 
     pub(crate) fn shared(&self) -> &Shared {

@@ -56,8 +56,11 @@ mod guards;
 mod handle;
 mod lease;
 pub mod machine;
+#[doc(hidden)]
+pub mod process;
 mod receipt;
 mod reporter;
+mod runtime;
 mod scrub;
 mod source;
 
@@ -76,6 +79,9 @@ pub use feed::Feed;
 pub use guards::{OpenPrompt, ToolRun, Turn};
 pub use handle::{Flushed, Handle};
 pub use lease::LeaseFile;
+#[cfg(unix)]
+#[doc(hidden)]
+pub use lease::supervised_by;
 pub use machine::{Counters, Ended};
 pub use receipt::{Outcome, Part, Reason, Receipt};
 pub use reporter::{DROP_BUDGET, Reporter};

@@ -7,12 +7,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod authority;
-mod guard;
 mod identity;
 mod lifecycle;
 mod sequence;
 mod server;
+mod supervisor;
 mod text;
+mod voice;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -4,13 +4,11 @@ use std::path::Path;
 
 use herdr_proto::{ProcessInfo, ProcessInfoGet, ProcessInfoReply, decode, encode};
 use herdr_reporter::machine::Identity;
+use herdr_reporter::process::ancestors;
 use herdr_reporter::{Config, UnverifiedPane, await_shell, judge_identity};
 use herdr_socket_transport::Peer;
 
 use super::{Direct, Problem};
-
-/// Most ancestors that are looked at; a chain that long is a circle.
-const ANCESTORS_MAX: usize = 64;
 
 impl Direct {
     /// Makes sure that `agent` runs in the pane (failure B34). Without one,
@@ -55,26 +53,9 @@ pub(crate) async fn judge_place(
     let judge = |process| judge_identity(info, process, socket, server);
     let identity = judge(agent);
     let proves = |ancestor| judge(Some(ancestor)) == Identity::Proven;
-    if identity == Identity::Foreign && agent.is_none() && ancestors().any(proves) {
+    if identity == Identity::Foreign && agent.is_none() && ancestors(std::process::id()).any(proves)
+    {
         return Identity::Proven;
     }
     identity
-}
-
-/// The processes that this one comes from, the nearest first. Elsewhere than
-/// on Linux only the parent can be told.
-fn ancestors() -> impl Iterator<Item = u32> {
-    let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get());
-    let parent = parent.and_then(|pid| u32::try_from(pid).ok());
-    std::iter::successors(parent, |pid| parent_of(*pid)).take(ANCESTORS_MAX)
-}
-
-fn parent_of(pid: u32) -> Option<u32> {
-    if !cfg!(target_os = "linux") || pid <= 1 {
-        return None;
-    }
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name before it is in parentheses and may hold anything.
-    let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_whitespace().nth(1)?.parse().ok()
 }

@@ -14,6 +14,14 @@ use super::value::Value;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SettingFlags(pub(crate) Vec<Assignment>);
 
+impl SettingFlags {
+    /// The text that a flag was given, if it was.
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
+        let given = self.0.iter().rfind(|assignment| assignment.setting.key == key)?;
+        Some(given.value.text().to_owned())
+    }
+}
+
 /// What the short help shows; the long one shows all.
 const OFTEN: [&str; 3] = ["agent", "source", "display_name"];
 

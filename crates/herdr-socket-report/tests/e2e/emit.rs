@@ -346,14 +346,21 @@ fn a_reporter_without_a_control_socket_keeps_its_pane() {
 }
 
 #[test]
-fn a_named_socket_that_is_dead_is_no_reason_to_fail() {
+fn f05_who_names_a_supervisor_that_is_gone_says_nothing() {
     let pane = Pane::new();
-    let mut command = pane.command(&["title", "T", "--strict"]);
-    let output = command.env("HERDR_REPORT_SOCKET", "/no/such/socket").output().unwrap();
-    assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
-    assert_eq!(pane.now().title.as_deref(), Some("T"));
+    let late = |mut command: std::process::Command| {
+        let output = command.env("HERDR_REPORT_SOCKET", "/no/such/socket").output().unwrap();
+        (output.status.code(), complaints(&output))
+    };
+    assert_eq!(late(pane.command(&["title", "T"])), (Some(0), String::new()));
     // Also where it is the only way.
-    let mut command = pane.outside(&["title", "U", "--strict"]);
-    let output = command.env("HERDR_REPORT_SOCKET", "/no/such/socket").output().unwrap();
-    assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
+    assert_eq!(late(pane.outside(&["title", "T"])), (Some(0), String::new()));
+    let (code, why) = late(pane.command(&["title", "T", "--strict"]));
+    assert_eq!(code, Some(4));
+    assert!(why.contains("late: the supervisor that HERDR_REPORT_SOCKET names"), "{why}");
+    assert_eq!(pane.herdr.connections(), 0);
+    // Who names a pane himself means that.
+    let id = pane.herdr.pane_id().to_owned();
+    let code = late(pane.command(&["title", "T", "--strict", "--pane", &id])).0;
+    assert_eq!((code, pane.now().title.as_deref()), (Some(0), Some("T")));
 }

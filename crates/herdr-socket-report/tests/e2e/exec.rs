@@ -57,7 +57,7 @@ fn a_command_that_is_not_there_or_cannot_run_is_told_as_shells_do() {
 fn nothing_is_claimed_before_somebody_knows() {
     let pane = Pane::new();
     let mut started = pane.start(&["exec", "cat"]);
-    pane.guard();
+    pane.supervisor();
     started.line("x");
     assert_eq!(started.answer(), "x");
     assert_eq!(started.finish().code(), Some(0));
@@ -156,7 +156,7 @@ fn the_guard_is_in_a_group_of_its_own_and_holds_no_pipe() {
     let script = "echo up; exec >&- 2>&-; exec sleep 1000";
     let mut started = pane.start(&["exec", "--state", "working", "sh", "-c", script]);
     assert_eq!(started.answer(), "up");
-    let guard = pane.guard();
+    let guard = pane.supervisor();
     assert_eq!(getpgid(Some(guard)).unwrap(), guard);
     // `getpgid` and `getsid` cannot tell of what began outside of a container.
     #[cfg(target_os = "linux")]
@@ -189,7 +189,7 @@ fn the_guard_holds_nothing_that_the_command_inherits() {
     let mut started = Started::of(shell);
     assert_eq!(started.answer(), "up");
     pane.wait_status("working");
-    pane.guard();
+    pane.supervisor();
     assert_eq!(started.answer(), "", "its end");
     started.signal(Signal::KILL);
     started.finish();
@@ -201,14 +201,14 @@ fn b14_a_killed_guard_leaves_the_command_unharmed_and_another_takes_over() {
     let pane = Pane::new();
     let mut started = pane.start(&["exec", "--state", "working", "cat"]);
     pane.wait_status("working");
-    let guard = pane.guard();
+    let guard = pane.supervisor();
     kill_process(guard, Signal::KILL).unwrap();
     pane.wait_unheld();
     started.line("still here");
     assert_eq!(started.answer(), "still here");
     let pid = started.child.id().to_string();
     pane.quietly(&["attach", "--pid", &pid, "--agent", "cat"]);
-    assert_ne!(pane.guard(), guard);
+    assert_ne!(pane.supervisor(), guard);
     pane.quietly(&["state", "blocked"]);
     pane.wait_status("blocked");
     assert_eq!(started.finish().code(), Some(0));
@@ -236,7 +236,7 @@ fn a_host_with_a_reporter_of_its_own_reports_through_its_guard() {
     let pane = Pane::new();
     let binary = env!("CARGO_BIN_EXE_herdr-socket-report");
     let mut host = pane.start(&["exec", "--agent", "host", binary, "run", "--agent", "inner"]);
-    pane.guard();
+    pane.supervisor();
     host.line(r#"{"event": "agent_started"}"#);
     host.line(r#"{"event": "title_changed", "title": "Inside"}"#);
     host.line(r#"{"event": "tokens_changed", "tokens": {"branch": "main"}}"#);
@@ -292,7 +292,7 @@ fn an_agent_that_herdr_knows_keeps_the_state_that_herdr_sees() {
     pane.herdr.with_model(|model| model.agent_appears(now, &id, "claude", "working"));
 
     let mut started = pane.start(&["exec", claude]);
-    pane.guard();
+    pane.supervisor();
     pane.quietly(&["title", "Fix it", "--strict"]);
     pane.quietly(&["tokens", "branch=main", "old=x"]);
     pane.quietly(&["state", "blocked"]);
@@ -372,14 +372,14 @@ fn job_control_is_the_commands_own() {
     let mut terminal = Started::of(terminal);
     terminal.line(&format!("{binary} exec --state working --agent job cat"));
     pane.wait_status("working");
-    let guard = pane.guard();
+    let guard = pane.supervisor();
     // Ctrl-Z, and the shell is back.
     terminal.line("\u{1a}");
     pane.wait(|seen| seen.state_labels.values().any(|label| label == "suspended"));
     terminal.line("fg");
     pane.wait_status("working");
     pane.wait(|seen| seen.state_labels.is_empty());
-    assert_eq!(pane.guard(), guard);
+    assert_eq!(pane.supervisor(), guard);
     // Ctrl-C ends the command, and only it.
     terminal.line("\u{3}");
     pane.wait_clean();

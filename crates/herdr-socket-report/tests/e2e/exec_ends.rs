@@ -44,7 +44,7 @@ fn b16_a_guard_that_is_asked_to_end_gives_the_row_back() {
     let pane = Pane::new();
     let mut started = pane.start(&["exec", "--state", "working", "cat"]);
     pane.wait_status("working");
-    kill_process(pane.guard(), Signal::TERM).unwrap();
+    kill_process(pane.supervisor(), Signal::TERM).unwrap();
     pane.wait_clean();
     started.line("unharmed");
     assert_eq!(started.answer(), "unharmed");
@@ -59,10 +59,10 @@ fn attach_guards_what_runs_already() {
     let pid = host.id().to_string();
     pane.quietly(&["attach", "--pid", &pid, "--agent", "late", "--state", "working"]);
     assert_eq!(pane.wait_status("working").agent.as_deref(), Some("late"));
-    let guard = pane.guard();
+    let guard = pane.supervisor();
     // A second one is success without effect.
     pane.quietly(&["attach", "--pid", &pid, "--agent", "late", "--state", "blocked", "--strict"]);
-    assert_eq!(pane.guard(), guard);
+    assert_eq!(pane.supervisor(), guard);
     assert_eq!(pane.now().agent_status, "working");
     host.kill().unwrap();
     host.wait().unwrap();

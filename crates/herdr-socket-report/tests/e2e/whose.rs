@@ -3,7 +3,7 @@
 
 use std::process::{Child, Command};
 
-use crate::pane::{Pane, complaints, poll};
+use crate::pane::{Client, Pane, complaints, poll};
 use crate::support::requests;
 
 /// A shell that leads a session of its own in the pane, as the server would
@@ -66,12 +66,13 @@ fn b34_what_does_not_run_in_the_pane_reports_nothing() {
     assert_eq!(pane.run(&["state", "working"]).status.code(), Some(0));
 
     let mut started = pane.start(&["exec", "--state", "working", "cat"]);
-    let mut client = pane.client();
+    let mut client = Client::of(&pane.supervisor_socket(started.child.id()));
     client.until(|line| line["diagnostic"] == "foreign_pane");
     started.line("up");
     assert_eq!(started.answer(), "up");
-    // The reporter knows it already, and says it to who asks.
     assert_eq!(pane.run(&["state", "idle", "--strict"]).status.code(), Some(4));
+    // Who is foreign does not keep the pane from anybody.
+    pane.wait_unheld();
     assert_eq!(started.finish().code(), Some(0));
     assert_eq!(reports(&pane), 0);
 

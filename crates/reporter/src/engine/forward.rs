@@ -1,4 +1,4 @@
-//! Reporting through the guard of this process, which has the pane already.
+//! Reporting through the supervisor of this process.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,27 +14,28 @@ use super::Shared;
 use crate::activity::Snapshot;
 use crate::machine::{Counters, Ended, Step};
 
-/// A guard that takes nothing for so long is as good as gone.
+/// A supervisor that takes nothing for so long is as good as gone.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How forwarding ended.
 pub(super) enum Forwarded {
     /// The host closed its reporter.
     Closed(Ended),
-    /// The guard is gone; the lease is free or soon will be.
-    GuardGone,
+    /// The supervisor is gone; the lease is free or soon will be.
+    SupervisorGone,
 }
 
-/// A connection to the guard's control socket.
+/// A connection to the supervisor's control socket.
 ///
-/// `exec` and `attach` start a guard that owns the pane of the process it
+/// `exec` and `attach` start a supervisor that owns the pane of the process it
 /// watches and outlives it. A reporter inside that process says what it wants
-/// shown as event lines, the newest state only, and the guard does the rest.
+/// shown as event lines, the newest state only, and the supervisor does the
+/// rest.
 pub(super) struct Forwarder<'a> {
     shared: &'a Shared,
     read: OwnedReadHalf,
     write: OwnedWriteHalf,
-    /// What the guard was told last.
+    /// What the supervisor was told last.
     told: Option<Snapshot>,
 }
 
@@ -55,16 +56,16 @@ impl<'a> Forwarder<'a> {
                 return Forwarded::Closed(self.close(Instant::from_std(until)).await);
             }
             if news.changed && self.tell(news.wanted).await.is_err() {
-                return Forwarded::GuardGone;
+                return Forwarded::SupervisorGone;
             }
-            // What was written is the guard's to deliver.
+            // What was written is the supervisor's to deliver.
             self.shared.publish(&Step { quiet: true, ..Step::default() }, Counters::default());
             tokio::select! {
                 () = self.shared.news() => {}
                 // Output lines are for clients that want them.
                 read = self.read.read(&mut ignored) => {
                     if !read.is_ok_and(|bytes| bytes > 0) {
-                        return Forwarded::GuardGone;
+                        return Forwarded::SupervisorGone;
                     }
                 }
             }
@@ -77,7 +78,7 @@ impl<'a> Forwarder<'a> {
         self.write(&lines, Instant::now() + PATIENCE).await
     }
 
-    /// Gives the row back; the guard keeps the pane for the process.
+    /// Gives the row back; the supervisor keeps the pane for the process.
     async fn close(mut self, until: Instant) -> Ended {
         if self.told.is_none() {
             return Ended::NothingToRelease;

@@ -73,7 +73,9 @@ fn execute(runtime: &Runtime, shared: &Arc<Shared>, plan: Plan) -> Ended {
     let engine = async {
         let tenure = tenure::Tenure::new(shared.lease_of(&endpoint), predecessor);
         let machine = PaneMachine::new(claim);
-        run::Engine::new(shared, machine, client.clone(), tenure, agent, &will).run().await
+        run::Engine::new(shared, machine, client.clone(), tenure, endpoint, agent, &will)
+            .run()
+            .await
     };
     catch_unwind(AssertUnwindSafe(|| runtime.block_on(engine))).unwrap_or_else(|_| {
         if shared.is_retired() {

@@ -3,7 +3,9 @@ use std::pin::Pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use herdr_proto::ProcessInfo;
-use herdr_socket_transport::{Client, ErrorKind, HeldStream, Peer, SocketIdentity, inode};
+use herdr_socket_transport::{
+    Client, Endpoint, ErrorKind, HeldStream, Peer, SocketIdentity, inode,
+};
 use tokio::time::{Instant, sleep_until};
 
 use super::failure::failure;
@@ -44,6 +46,8 @@ pub(super) struct Engine<'a> {
     client: Client,
     will: &'a Will,
     tenure: Tenure,
+    /// The pane as the environment has it.
+    endpoint: Endpoint,
     agent: Option<u32>,
     started: Instant,
     in_flight: Option<Exchange>,
@@ -87,6 +91,7 @@ impl<'a> Engine<'a> {
         machine: PaneMachine,
         client: Client,
         tenure: Tenure,
+        endpoint: Endpoint,
         agent: Option<u32>,
         will: &'a Will,
     ) -> Self {
@@ -96,6 +101,7 @@ impl<'a> Engine<'a> {
             client,
             will,
             tenure,
+            endpoint,
             agent,
             started: Instant::now(),
             in_flight: None,
@@ -238,33 +244,36 @@ impl<'a> Engine<'a> {
         if let Some(legacy) = self.tenure.inherit() {
             self.machine.inherit(legacy);
         }
+        #[cfg(unix)]
+        if self.forward().await {
+            if self.ended.is_some() {
+                return;
+            }
+            self.shared.set_lease(Lease::Sought);
+            return self.step(Input::Lease(Lease::Sought));
+        }
         let lease = if self.tenure.is_held() {
             Lease::Held
         } else {
             self.tenure.try_take(self.shared).await
         };
         #[cfg(unix)]
-        let lease = if lease != Lease::Held && self.forward().await {
-            if self.ended.is_some() {
-                return;
-            }
-            Lease::Sought
-        } else {
-            lease
-        };
+        if lease != Lease::Held {
+            self.tenure.ask_for_it(&self.endpoint, self.agent).await;
+        }
         self.shared.set_lease(lease);
         self.step(Input::Lease(lease));
     }
 
-    /// If the pane is our own guard's, reports through it for as long as it
+    /// If this process has a supervisor, reports through it for as long as it
     /// lives; whether it did.
     #[cfg(unix)]
     async fn forward(&mut self) -> bool {
-        let Some(socket) = self.tenure.own_guard() else { return false };
+        let Some(socket) = self.tenure.own_supervisor() else { return false };
         let Ok(forwarder) = Forwarder::connect(self.shared, socket).await else { return false };
         match forwarder.run().await {
             Forwarded::Closed(ended) => self.ended = Some(ended),
-            Forwarded::GuardGone => {
+            Forwarded::SupervisorGone => {
                 self.tenure.be_patient_again();
                 // What is wanted goes out again, on our own.
                 self.shared.tell_again();
@@ -298,6 +307,8 @@ impl<'a> Engine<'a> {
     }
 
     fn time(&mut self) {
+        #[cfg(unix)]
+        self.tenure.keep_in_place();
         if self.look_at_socket() {
             return;
         }

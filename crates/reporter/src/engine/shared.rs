@@ -106,6 +106,18 @@ impl Shared {
         refused
     }
 
+    /// Goes on from what an earlier reporter knew.
+    pub(crate) fn resume(&self, activity: Activity) {
+        let mut state = self.lock();
+        state.changed = activity.has_spoken();
+        state.activity = activity;
+    }
+
+    /// What is known.
+    pub(crate) fn activity(&self) -> Activity {
+        self.lock().activity.clone()
+    }
+
     /// Shows the agent as stopped, or what its events say again.
     pub(crate) fn suspend(&self, suspended: bool) {
         let mut state = self.lock();

@@ -5,6 +5,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(unix)]
+use herdr_socket_transport::Endpoint;
+#[cfg(unix)]
+use tokio::io::AsyncWriteExt;
+#[cfg(unix)]
+use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout};
 
 use super::Shared;
@@ -33,6 +39,7 @@ pub(super) struct Tenure {
     /// Attempts are made until then by themselves.
     patient_until: Instant,
     last_try: Option<Instant>,
+    last_ask: Option<Instant>,
     settled: bool,
 }
 
@@ -44,6 +51,7 @@ impl Tenure {
             file: None,
             patient_until: Instant::now() + PATIENCE,
             last_try: None,
+            last_ask: None,
             settled: false,
         }
     }
@@ -116,12 +124,41 @@ impl Tenure {
         Lease::Held
     }
 
-    /// The control socket of this process's own guard, if that is who has the
-    /// lease.
+    /// The control socket of this process's own supervisor, if it has one.
     #[cfg(unix)]
-    pub(super) fn own_guard(&self) -> Option<std::path::PathBuf> {
-        let guarded = self.lease.guarded() == Some(std::process::id());
-        (!self.settled && guarded).then(|| self.lease.control_socket())
+    pub(super) fn own_supervisor(&self) -> Option<std::path::PathBuf> {
+        let socket = self.lease.supervisor_socket(std::process::id());
+        (!self.settled && socket.exists()).then_some(socket)
+    }
+
+    /// Makes the lease's file again where somebody has removed it, so that
+    /// nobody else takes another one for it.
+    #[cfg(unix)]
+    pub(super) fn keep_in_place(&mut self) {
+        let lost = self.file.as_ref().is_some_and(|held| !self.lease.is_in_place(held));
+        if let Some(again) = lost.then(|| self.lease.try_take().ok().flatten()).flatten() {
+            self.file = Some(again);
+        }
+    }
+
+    /// Asks the owner for the pane, which lets it go if its agent is behind ours:
+    /// stopped, or in the background while ours is in front.
+    #[cfg(unix)]
+    pub(super) async fn ask_for_it(&mut self, pane: &Endpoint, agent: Option<u32>) {
+        if self.last_ask.is_some_and(|last| last.elapsed() < LATER) {
+            return;
+        }
+        self.last_ask = Some(Instant::now());
+        let hello = serde_json::json!({"hello": {
+            "socket": pane.socket(), "pane": pane.pane(),
+            "seeks": agent.unwrap_or_else(std::process::id),
+        }});
+        let ask = async {
+            let mut owner = UnixStream::connect(self.lease.control_socket()).await?;
+            owner.write_all(format!("{hello}\n").as_bytes()).await
+        };
+        // Nobody may be there, and whoever is need not hear it.
+        let _ = timeout(DISK, ask).await;
     }
 
     /// Gives the lease back for a successor of this process.
@@ -156,7 +193,7 @@ mod tests {
         let leases = Some(folder.path().join("leases"));
         let config = Config { runtime_folder: leases, ..Config::default() };
         let pane = herdr_proto::PaneId::parse("w1:p1").expect("an id");
-        let pane = herdr_socket_transport::Endpoint::new(folder.path().join("s"), pane);
+        let pane = Endpoint::new(folder.path().join("s"), pane);
         let lease = LeaseFile::of_pane(&config, &pane);
         (config, lease)
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use herdr_reporter::LeaseFile;
 
 use super::check::Check;
-use crate::control::{Call, is_timeout};
+use crate::control::{Call, Hello, is_timeout};
 use crate::wait::wait_for;
 
 const NAME: &str = "lease";
@@ -119,7 +119,7 @@ fn look_at(lease: &LeaseFile) -> Tenure {
 /// by Ctrl-Z, still lets people in, so it has to take its leave as well.
 pub(super) fn ear(socket: &Path) -> Ear {
     let called = Call::to(socket, CONTROL);
-    match called.and_then(|call| call.tell(&[], false)) {
+    match called.and_then(|call| call.tell(&Hello::default(), &[], false)) {
         Ok(_) => Ear::Open,
         Err(error) if is_timeout(&error) => Ear::Silent,
         Err(_) => Ear::None,
@@ -133,9 +133,6 @@ fn held(lease: &LeaseFile) -> Tenure {
         if let Some(name) = name_of(pid) {
             let _ = write!(finding, " ({name})");
         }
-    }
-    if let Some(guarded) = lease.guarded() {
-        let _ = write!(finding, ", the guard of process {guarded}");
     }
     let socket = lease.control_socket();
     match ear(&socket) {

@@ -3,33 +3,31 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use herdr_proto::{AgentLabel, Ttl};
-use herdr_reporter::{EventLine, LeaseFile, Role, source_for};
+use herdr_reporter::{EventLine, LeaseFile, Role, source_for, supervised_by};
 use herdr_socket_transport::{Absence, Endpoint};
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use tokio::time::timeout_at;
 
 use super::Common;
-use crate::commands::settings;
-use crate::control::{Answers, Call, HERDR_REPORT_SOCKET, is_timeout};
-use crate::direct::{Batch, Direct, Problem};
+use crate::commands::{KEPT, settings};
+use crate::control::{Answers, Call, HERDR_REPORT_SOCKET, Hello, Refusal, is_timeout};
+use crate::direct::{Batch, Direct};
 use crate::exit::Exit;
 use crate::output::say;
 use crate::place::Place;
 use crate::settings::Settings;
 use crate::wait::wait_for;
 
-/// How long a pane's reporter may take to answer.
-const OWNER: Duration = Duration::from_secs(2);
-/// How long a guard that is starting is waited for where nothing but its socket
-/// is known.
+/// How long the whole may take. A hook that waits holds its agent up.
+const LIMIT: Duration = Duration::from_secs(1);
+/// How long a supervisor that is starting is waited for where its address tells
+/// nothing of it.
 const START: Duration = Duration::from_millis(500);
-/// How long a reporter that is starting or ending is waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// How long others that report to the pane at the same time are waited for.
-const TURN: Duration = Duration::from_secs(1);
 
 /// One report of one of these commands.
 pub(super) struct Report {
@@ -49,10 +47,32 @@ struct Event {
 
 /// Who takes the report.
 enum Way {
+    /// The supervisor that the environment names.
+    Supervisor(Call),
     /// The pane's reporter.
     Owner(Call),
     /// Herdr itself, while the lease is shared.
     Straight(Endpoint, LeaseFile, Option<File>),
+}
+
+/// Why nobody takes it.
+enum Untaken {
+    /// There is nobody to report to, and that is as it should be.
+    Nobody,
+    /// What the speaker belongs to has ended.
+    Late(String),
+    /// Something else, in words.
+    Failed(Exit, String),
+}
+
+/// What became of telling an owner.
+enum Told {
+    /// It was taken.
+    Taken(Answers),
+    /// The pane is another one's than the supervisor's, or it is let go.
+    NotHere(Refusal),
+    /// The owner went without an answer.
+    Gone,
 }
 
 impl Report {
@@ -89,97 +109,119 @@ impl Report {
         if !active || events.is_empty() {
             return exit;
         }
-        let way = match self.way(&loaded) {
-            Ok(Some(way)) => way,
-            Ok(None) => return exit,
-            Err(other) => return other,
-        };
-        let outcome = match way {
-            Way::Owner(call) => self.tell_the_owner(call, &events, several),
-            Way::Straight(pane, lease, shared) => {
-                let _turn = take_turn(&lease);
-                let outcome = straight(&pane, &loaded, self.common.ttl, events, several);
-                drop(shared);
-                outcome
+        let outcome = self.deliver(&loaded, events, several).unwrap_or_else(|untaken| {
+            match untaken {
+                Untaken::Nobody => Exit::Fine,
+                Untaken::Late(why) => {
+                    // Every hook that outlives its agent is; nobody can help it.
+                    if self.common.strict || self.confirm {
+                        say(&why);
+                    }
+                    Exit::Refused
+                }
+                Untaken::Failed(exit, why) => {
+                    say(&why);
+                    exit
+                }
             }
-        };
+        });
         if exit == Exit::Fine {
             exit = outcome;
         }
         exit
     }
 
-    /// Finds out who takes the report; nobody does outside Herdr.
-    fn way(&self, settings: &Settings) -> Result<Option<Way>, Exit> {
+    /// Finds out who takes the report and has it taken, within the limit.
+    fn deliver(
+        &self,
+        settings: &Settings,
+        events: Vec<Event>,
+        several: bool,
+    ) -> Result<Exit, Untaken> {
+        let until = Instant::now() + LIMIT;
         let place = self.common.pane.find(|name| std::env::var_os(name));
         if let Ok(Place::Outside(Absence::SwitchedOff)) = place {
-            return Ok(None);
+            return Err(Untaken::Nobody);
         }
-        // A scrubbed environment still has this one.
-        let named = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from);
-        if let Some(path) = named.filter(|_| !self.common.pane.any()) {
-            // There it is the only way, and a guard may only be starting: the
-            // command does not wait for one that is late.
-            let scrubbed = matches!(place, Ok(Place::Outside(_)));
-            let limit = if scrubbed { START } else { Duration::ZERO };
-            if let Some(call) = wait_for(limit, || Call::to(&path, OWNER).ok()) {
-                return Ok(Some(Way::Owner(call)));
-            }
-        }
-        let pane = match place {
-            Ok(Place::Pane(pane)) => pane,
-            Ok(Place::Outside(_)) => return Ok(None),
-            Ok(Place::Broken(why)) => {
-                say(&format!("misconfigured: {why}"));
-                return Err(Exit::Unreachable);
-            }
-            Err(wrong) => {
-                say(&wrong);
-                return Err(Exit::Usage);
-            }
+        let pane = match &place {
+            Ok(Place::Pane(pane)) => Some((pane, LeaseFile::of_pane(&settings.config, pane))),
+            _ => None,
         };
-        let lease = LeaseFile::of_pane(&settings.config, &pane);
-        let socket = lease.control_socket();
-        let way = wait_for(PATIENCE, || {
-            if let Ok(call) = Call::to(&socket, OWNER) {
-                return Some(Way::Owner(call));
-            }
-            match lease.try_share() {
-                Ok(None) => None,
-                Ok(shared) => Some(Way::Straight(pane.clone(), lease.clone(), shared)),
-                // A folder that cannot be written to keeps nobody from
-                // reporting.
-                Err(_) => Some(Way::Straight(pane.clone(), lease.clone(), None)),
-            }
+        // A scrubbed environment still has this one. One of another pane is an
+        // outer server's.
+        let mut named = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from).filter(|path| {
+            let of_another =
+                pane.as_ref().is_some_and(|(_, lease)| lease.is_of_this_pane(path) == Some(false));
+            !self.common.pane.any() && !of_another
         });
-        if way.is_none() {
-            say("deferred: a reporter has the pane and takes no events from others");
-            return Err(Exit::Refused);
+        let hello = self.hello(pane.as_ref().map(|(pane, _)| *pane));
+        loop {
+            let (call, is_supervisor) = match way(named.as_deref(), &place, pane.as_ref(), until)? {
+                Way::Supervisor(call) => (call, true),
+                Way::Owner(call) => (call, false),
+                Way::Straight(pane, lease, shared) => {
+                    let _turn = take_turn(&lease, until);
+                    let exit = straight(&pane, settings, self.common.ttl, events, several, until);
+                    drop(shared);
+                    return Ok(exit);
+                }
+            };
+            match self.tell(call, &hello, &events)? {
+                Told::Taken(answers) => return Ok(self.judge_answers(&answers, &events, several)),
+                Told::NotHere(Refusal::OtherPane) if is_supervisor => named = None,
+                Told::NotHere(_) if left(until).is_zero() => {
+                    return Err(Untaken::Failed(Exit::Refused, KEPT.to_owned()));
+                }
+                Told::Gone if is_supervisor => {
+                    return Err(Untaken::Late("late: the supervisor has ended".to_owned()));
+                }
+                Told::Gone if left(until).is_zero() => {
+                    let why = "the pane's reporter went away without an answer".to_owned();
+                    return Err(Untaken::Failed(Exit::Unreachable, why));
+                }
+                // The next look finds the pane free, or whoever has it then.
+                Told::Gone | Told::NotHere(_) => thread::sleep(AGAIN),
+            }
         }
-        Ok(way)
     }
 
-    fn tell_the_owner(&self, call: Call, events: &[Event], several: bool) -> Exit {
-        // The answer to a flush among them would be taken for that to ours.
-        let told = events.iter().filter(|event| !matches!(event.what, EventLine::Flush { .. }));
-        let (numbers, lines): (Vec<usize>, Vec<String>) =
-            told.map(|event| (event.number, event.line.clone())).unzip();
+    /// Who speaks, as an owner is told.
+    fn hello(&self, pane: Option<&Endpoint>) -> Hello {
+        Hello {
+            socket: pane.map(|pane| pane.socket().to_owned()),
+            pane: pane.map(|pane| pane.pane().clone()),
+            agent: self.common.settings.text("agent"),
+            source: self.common.settings.text("source"),
+            seeks: None,
+        }
+    }
+
+    fn tell(&self, call: Call, hello: &Hello, events: &[Event]) -> Result<Told, Untaken> {
+        let lines: Vec<String> = told(events).map(|event| event.line.clone()).collect();
         let flush = self.common.strict || self.confirm;
-        let answers = match call.tell(&lines, flush) {
-            Ok(answers) => answers,
+        match call.tell(hello, &lines, flush) {
+            Ok(Answers { refused: Some((because, detail)), .. }) => match because {
+                Refusal::OtherPane | Refusal::LetGo => Ok(Told::NotHere(because)),
+                Refusal::Late => Err(Untaken::Late(detail)),
+                Refusal::Foreign | Refusal::OtherAgent => {
+                    Err(Untaken::Failed(Exit::Refused, detail))
+                }
+            },
+            Ok(answers) => Ok(Told::Taken(answers)),
             Err(error) if is_timeout(&error) => {
-                let limit = OWNER.as_secs();
-                say(&format!(
-                    "the pane's reporter does not answer within {limit} s; `doctor` says which \
-                     process it is"
-                ));
-                return Exit::Unreachable;
+                let why = format!(
+                    "the pane's reporter does not answer within {} s; `doctor` says which process \
+                     it is",
+                    LIMIT.as_secs()
+                );
+                Err(Untaken::Failed(Exit::Unreachable, why))
             }
-            Err(error) => {
-                say(&format!("the pane's reporter does not answer: {error}"));
-                return Exit::Unreachable;
-            }
-        };
+            Err(_) => Ok(Told::Gone),
+        }
+    }
+
+    fn judge_answers(&self, answers: &Answers, events: &[Event], several: bool) -> Exit {
+        let numbers: Vec<usize> = told(events).map(|event| event.number).collect();
         for wrong in &answers.bad_lines {
             // The reporter counts the lines that it gets.
             let numbered = wrong.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
@@ -189,8 +231,87 @@ impl Report {
                 _ => say(wrong),
             }
         }
-        if answers.bad_lines.is_empty() { judge(&answers, flush) } else { Exit::Usage }
+        let asked = self.common.strict || self.confirm;
+        if answers.bad_lines.is_empty() { judge(answers, asked) } else { Exit::Usage }
     }
+}
+
+/// What an owner is told. The answer to a flush among the events would be taken
+/// for that to ours.
+fn told(events: &[Event]) -> impl Iterator<Item = &Event> {
+    events.iter().filter(|event| !matches!(event.what, EventLine::Flush { .. }))
+}
+
+/// Between two ways that are tried.
+const AGAIN: Duration = Duration::from_millis(10);
+
+fn left(until: Instant) -> Duration {
+    until.saturating_duration_since(Instant::now())
+}
+
+/// Finds out who takes the report.
+fn way(
+    named: Option<&Path>,
+    place: &Result<Place, String>,
+    pane: Option<&(&Endpoint, LeaseFile)>,
+    until: Instant,
+) -> Result<Way, Untaken> {
+    if let Some(path) = named {
+        return supervisor_at(path, until).map(Way::Supervisor);
+    }
+    let Some((pane, lease)) = pane else {
+        return Err(match place {
+            Ok(Place::Broken(why)) => {
+                Untaken::Failed(Exit::Unreachable, format!("misconfigured: {why}"))
+            }
+            Err(wrong) => Untaken::Failed(Exit::Usage, wrong.clone()),
+            Ok(_) => Untaken::Nobody,
+        });
+    };
+    let socket = lease.control_socket();
+    let straight = |shared| Way::Straight((*pane).clone(), lease.clone(), shared);
+    let way = wait_for(left(until), || {
+        if let Ok(call) = Call::to(&socket, left(until)) {
+            return Some(Way::Owner(call));
+        }
+        match lease.try_share() {
+            Ok(None) => None,
+            Ok(shared) => Some(straight(shared)),
+            // A folder that cannot be written to keeps nobody from reporting.
+            Err(_) => Some(straight(None)),
+        }
+    });
+    way.ok_or_else(|| {
+        let why = "deferred: a reporter has the pane and takes no events from others";
+        Untaken::Failed(Exit::Refused, why.to_owned())
+    })
+}
+
+/// Calls the supervisor that the environment names. One that starts is waited
+/// for; whoever has ended hears nothing any more, and nobody else does.
+fn supervisor_at(path: &Path, until: Instant) -> Result<Call, Untaken> {
+    let of = supervised_by(path);
+    let limit = if of.is_some() { left(until) } else { left(until).min(START) };
+    let found = wait_for(limit, || match (Call::to(path, left(until)), supervised_by(path)) {
+        (Ok(call), _) => Some(Ok(call)),
+        (Err(_), Some((process, false))) => {
+            let why = format!("late: process {process}, which the report is about, has ended");
+            Some(Err(Untaken::Late(why)))
+        }
+        (Err(error), _) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let why = format!("the supervisor cannot be reached: {error}");
+            Some(Err(Untaken::Failed(Exit::Unreachable, why)))
+        }
+        (Err(error), _) if is_timeout(&error) => {
+            let why = "the supervisor does not answer; `doctor` says which process it is";
+            Some(Err(Untaken::Failed(Exit::Unreachable, why.to_owned())))
+        }
+        (Err(_), _) => None,
+    });
+    found.unwrap_or_else(|| {
+        let gone = "late: the supervisor that HERDR_REPORT_SOCKET names is not there";
+        Err(Untaken::Late(gone.to_owned()))
+    })
 }
 
 /// Event lines, each on one line, and the events in them. What is wrong is
@@ -260,15 +381,17 @@ fn judge(answers: &Answers, asked: bool) -> Exit {
             _ => {}
         }
     }
-    if answers.flushed != Some(true) {
+    let refusals = ["foreign_pane", "deferred", "protocol_rejected"];
+    if let Some(Err(reason)) = answers.flushed.as_ref().filter(|_| raised(&refusals).is_none()) {
         let why = raised(&["connect_failed", "timeout", "not_pane_api"]);
         say(&match why {
             Some((kind, detail)) => format!("{kind}: {detail}"),
-            None => "not delivered in time".to_owned(),
+            None if reason == "timeout" => "not delivered in time".to_owned(),
+            None => format!("not delivered: {reason}"),
         });
         return Exit::Unreachable;
     }
-    match raised(&["foreign_pane", "deferred", "protocol_rejected"]) {
+    match raised(&refusals) {
         Some((kind, detail)) => {
             say(&format!("{kind}: {detail}"));
             Exit::Refused
@@ -284,6 +407,7 @@ fn straight(
     ttl: Ttl,
     events: Vec<Event>,
     several: bool,
+    until: Instant,
 ) -> Exit {
     let config = &settings.config;
     let Some(agent) = AgentLabel::normalize(&settings.agent) else { return Exit::Usage };
@@ -306,24 +430,28 @@ fn straight(
             return Exit::Unreachable;
         }
     };
-    let reported: Result<(), Problem> = runtime.block_on(async {
+    let report = async {
         direct.check_place(config, None).await?;
         batch.report(&direct, config).await
-    });
-    match reported {
-        Ok(()) => exit,
-        Err(problem) => {
+    };
+    match runtime.block_on(async { timeout_at(until.into(), report).await }) {
+        Ok(Ok(())) => exit,
+        Ok(Err(problem)) => {
             say(&problem.to_string());
             problem.exit()
+        }
+        Err(_) => {
+            say(&format!("timeout: the server does not answer within {} s", LIMIT.as_secs()));
+            Exit::Unreachable
         }
     }
 }
 
 /// Waits for the others that report to the pane right now: what a read-back
 /// shows is then what the last one said. One that hangs is not waited for.
-fn take_turn(lease: &LeaseFile) -> Option<File> {
+fn take_turn(lease: &LeaseFile, until: Instant) -> Option<File> {
     let file = open(&lease.path().with_extension("turn")).ok()?;
-    wait_for(TURN, || file.try_lock().ok());
+    wait_for(left(until), || file.try_lock().ok());
     Some(file)
 }
 

@@ -10,7 +10,7 @@ use herdr_reporter::{Ended, Handle, LeaseFile, Reporter};
 use super::flushes::Flushes;
 use super::voice::Voice;
 use crate::commands::KEPT;
-use crate::control::{Control, Intake};
+use crate::control::{Addresses, Control, Door, Intake};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::input::{End, Host, Item, Stdin, leave_the_hosts_group};
@@ -29,7 +29,7 @@ pub(crate) struct Session {
     pub(crate) reporter: Reporter,
     /// What says whose the pane is, and where others may speak to it; nothing
     /// outside a pane.
-    pub(crate) lease: Option<LeaseFile>,
+    pub(crate) lease: Option<(Door, LeaseFile)>,
     pub(crate) place: Place,
     pub(crate) voice: Voice,
     /// Nothing is said about lines: nobody reports here.
@@ -54,10 +54,10 @@ impl Session {
         let active = handle.is_active();
         let followers = self.voice.follow(handle.diagnostics(), handle.receipts());
         let flushes = Flushes::new(handle.clone(), self.voice.clone());
-        let mut control = self
-            .lease
-            .as_ref()
-            .map(|lease| Control::start(lease.control_socket(), Intake::new(handle.clone())));
+        let mut control = self.lease.as_ref().map(|(door, lease)| {
+            let addresses = Addresses { pane: lease.control_socket(), own: None };
+            Control::start(addresses, &Intake::new(handle.clone()), door.clone())
+        });
         let mut stdin = Stdin::new(signals, host);
         let end = self.read(&mut stdin, &handle, &flushes);
 
@@ -100,7 +100,7 @@ impl Session {
                 }
             }
             Place::Pane(_) => {
-                if let Some(lease) = lease {
+                if let Some((_, lease)) = lease {
                     explain_silence(&lease, &handle, end, &voice);
                 }
                 explain_loss(ended, &voice);

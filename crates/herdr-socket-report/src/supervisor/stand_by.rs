@@ -138,11 +138,6 @@ impl Bystander {
         }
     }
 
-    /// Waits for the end.
-    pub(crate) async fn over(&self) {
-        self.until(|state| state.over).await;
-    }
-
     async fn until(&self, done: impl Fn(&State) -> bool) {
         loop {
             let mut waiting = std::pin::pin!(self.0.delivered.notified());

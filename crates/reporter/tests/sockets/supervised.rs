@@ -1,5 +1,5 @@
-//! A host that runs under a guard reports through it, and by itself when the
-//! guard is gone.
+//! A host that has a supervisor reports through it, and by itself when the
+//! supervisor is gone.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -13,16 +13,14 @@ use serde_json::Value;
 
 use crate::support::{AMPLE, BUDGET, builder, config, requests};
 
-/// The lease, held and noted as a guard of this process does it.
-fn guard(herdr: &FakeHerdr) -> (std::fs::File, UnixListener) {
+/// The lease, held, and the socket of a supervisor of this process.
+fn supervisor(herdr: &FakeHerdr) -> (std::fs::File, UnixListener) {
     let config = config(herdr.socket_path());
     let pane = Endpoint::new(herdr.socket_path(), PaneId::parse(herdr.pane_id()).unwrap());
     let lease = LeaseFile::of_pane(&config, &pane);
     let held = lease.try_take().unwrap().expect("nobody has it");
-    let pid = std::process::id();
-    std::fs::write(lease.path(), format!("guard {pid} of {pid}\n")).unwrap();
-    assert_eq!(lease.guarded(), Some(pid));
-    (held, UnixListener::bind(lease.control_socket()).unwrap())
+    let socket = lease.supervisor_socket(std::process::id());
+    (held, UnixListener::bind(socket).unwrap())
 }
 
 fn until_event(lines: &mut impl Iterator<Item = Value>, event: &str) -> Value {
@@ -36,9 +34,9 @@ fn lines(stream: &UnixStream) -> impl Iterator<Item = Value> + use<> {
 }
 
 #[test]
-fn events_go_to_the_guard_and_nothing_to_the_server() {
+fn events_go_to_the_supervisor_and_nothing_to_the_server() {
     let herdr = FakeHerdr::start().unwrap();
-    let (_held, listener) = guard(&herdr);
+    let (_held, listener) = supervisor(&herdr);
     let pane = builder(&herdr).start();
     pane.session("s").title("T");
     let turn = pane.turn();
@@ -56,14 +54,14 @@ fn events_go_to_the_guard_and_nothing_to_the_server() {
     // In one piece: who has read the id need not stay for the rest.
     stream.write_all(answer.as_bytes()).unwrap();
     assert_eq!(closing.join().unwrap(), Ended::Released);
-    assert!(requests(&herdr).is_empty(), "the pane is the guard's");
+    assert!(requests(&herdr).is_empty(), "the pane is the supervisor's");
 }
 
-/// A host at work that reports through its guard: the server, the guard's lease,
-/// the host, and what the guard hears it by.
+/// A host at work that reports through its supervisor: the server, the
+/// supervisor's lease, the host, and what the supervisor hears it by.
 fn forwarding() -> (FakeHerdr, std::fs::File, Reporter, (UnixListener, UnixStream)) {
     let herdr = FakeHerdr::start().unwrap();
-    let (held, listener) = guard(&herdr);
+    let (held, listener) = supervisor(&herdr);
     let pane = builder(&herdr).start();
     pane.record(AgentEvent::AgentStarted { agent_id: MAIN_AGENT.into() }).unwrap();
     let (stream, _) = listener.accept().unwrap();
@@ -72,14 +70,14 @@ fn forwarding() -> (FakeHerdr, std::fs::File, Reporter, (UnixListener, UnixStrea
 }
 
 #[test]
-fn when_the_guard_is_gone_the_host_reports_by_itself() {
+fn when_the_supervisor_is_gone_the_host_reports_by_itself() {
     let (herdr, held, pane, connections) = forwarding();
     drop((held, connections));
     takes_over(&herdr, pane);
 }
 
 #[test]
-fn a_lease_that_outlives_the_guards_connections_is_waited_for() {
+fn a_lease_that_outlives_the_supervisors_connections_is_waited_for() {
     let (herdr, held, pane, connections) = forwarding();
     // For longer than a start is patient nobody is told that another one has
     // the pane, and neither while its lease is about to go.

@@ -12,6 +12,7 @@ mod system;
 
 use rustix::event::{PollFd, PollFlags};
 
+use crate::control::Standing;
 use crate::input::signals::Signals;
 
 /// A process whose end and stops are seen from outside. It is never taken for
@@ -40,7 +41,7 @@ impl Watched {
     /// A sentence about an id that cannot be watched.
     pub(crate) fn open(pid: i32) -> Result<Option<Self>, String> {
         if pid <= 0 {
-            return Err(format!("{pid} is no process id"));
+            return Err(format!("{pid} is not a process id"));
         }
         let system = system::Handle::open(pid)
             .map_err(|error| format!("process {pid} cannot be watched: {error}"))?;
@@ -57,12 +58,12 @@ impl Watched {
         self.pid
     }
 
-    /// What a guard gets as its standard input.
+    /// What a supervisor gets as its standard input.
     pub(super) fn to_stdin(&self) -> std::io::Result<Stdio> {
         self.system.to_stdin()
     }
 
-    /// What a guard gets as `--since`.
+    /// What a supervisor gets as `--since`.
     pub(super) fn since(&self) -> Option<&str> {
         self.system.since()
     }
@@ -72,8 +73,12 @@ impl Watched {
         self.system.wait(PollFd::new(signals, PollFlags::IN), limit)
     }
 
-    /// Whether it is stopped, as by Ctrl-Z.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.system.is_stopped()
+    /// How near it is to whoever sits at its terminal.
+    pub(super) fn standing(&self) -> Standing {
+        #[cfg(not(target_os = "linux"))]
+        if self.system.is_stopped() {
+            return Standing::Stopped;
+        }
+        u32::try_from(self.pid).map_or(Standing::InFront, Standing::of)
     }
 }

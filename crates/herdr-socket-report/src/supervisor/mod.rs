@@ -1,14 +1,14 @@
-//! The guard: the reporter of a process that outlives it by a moment.
+//! The supervisor: the reporter of a process that outlives it by a moment.
 //!
 //! `exec` becomes its command and `attach` goes away, so neither can clear the
-//! pane when the process ends, least of all by SIGKILL. A guard can: a process
-//! of its own that nobody waits for, in a process group of its own, with no
-//! terminal and no pipe of anybody's, which holds on to the guarded process and
-//! to nothing else (failures B13 to B16).
+//! pane when the process ends, least of all by SIGKILL. A supervisor can: a
+//! process of its own that nobody waits for, in a process group of its own, with
+//! no terminal and no pipe of anybody's, which holds on to the supervised process
+//! and to nothing else (failures B13 to B16). It hears only what belongs to that
+//! process, and lets the pane go to a reporter in front of it.
 
 mod keep;
 mod launch;
-mod note;
 mod server;
 mod stand_by;
 mod watched;
@@ -19,16 +19,16 @@ use clap::Parser as _;
 use herdr_proto::ReportState;
 
 pub(crate) use keep::keep;
-pub(crate) use launch::{Launch, Word, launch};
+pub(crate) use launch::{Launch, Word, launch, ourselves};
 pub(crate) use stand_by::Bystander;
 pub(crate) use watched::Watched;
 
 use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
 
-/// The command that a guard is. It is no part of the command line that people
-/// have.
-const COMMAND: &str = "guard";
+/// The command that a supervisor is. It is no part of the command line that
+/// people have.
+const COMMAND: &str = "supervisor";
 
 /// Watch over another process (started by exec and attach)
 #[derive(Debug, clap::Parser)]
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// When that process started, where there is nothing better to know it by
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Start the guard and leave it alone
+    /// Start the supervisor and leave it alone
     #[arg(long)]
     detach: bool,
     /// Say this state until an event knows better
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     command: Option<OsString>,
 }
 
-/// What a guard is to do, if this process is to be one.
+/// What a supervisor is to do, if this process is to be one.
 pub(crate) fn asked_for(words: impl IntoIterator<Item = OsString>) -> Option<Args> {
     let mut words = words.into_iter().skip(1).peekable();
     words.next_if(|word| word == COMMAND)?;

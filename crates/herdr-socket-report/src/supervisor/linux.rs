@@ -1,4 +1,4 @@
-//! On Linux: a descriptor of the process, and what `/proc` says.
+//! On Linux: a descriptor of the process.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,7 +13,6 @@ use rustix::stdio::stdin;
 use super::Seen;
 
 pub(super) struct Handle {
-    pid: i32,
     /// Readable when the process has ended.
     end: OwnedFd,
 }
@@ -22,7 +21,7 @@ impl Handle {
     pub(super) fn open(pid: i32) -> io::Result<Option<Self>> {
         let Some(named) = Pid::from_raw(pid) else { return Ok(None) };
         match pidfd_open(named, PidfdFlags::empty()) {
-            Ok(end) => Ok(Some(Self { pid, end })),
+            Ok(end) => Ok(Some(Self { end })),
             Err(Errno::SRCH) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -30,8 +29,8 @@ impl Handle {
 
     /// The launcher took hold of the process before we existed, and handed it
     /// over as our standard input.
-    pub(super) fn inherited(pid: i32, _: Option<String>) -> io::Result<Self> {
-        Ok(Self { pid, end: fcntl_dupfd_cloexec(stdin(), 3)? })
+    pub(super) fn inherited(_: i32, _: Option<String>) -> io::Result<Self> {
+        Ok(Self { end: fcntl_dupfd_cloexec(stdin(), 3)? })
     }
 
     pub(super) fn to_stdin(&self) -> io::Result<Stdio> {
@@ -54,12 +53,5 @@ impl Handle {
                 Seen::End
             }
         }
-    }
-
-    pub(super) fn is_stopped(&self) -> bool {
-        let stat = std::fs::read(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
-        // The name before it is in parentheses and may hold anything.
-        let state = stat.rsplit(|byte| *byte == b')').next().unwrap_or_default();
-        state.trim_ascii_start().first() == Some(&b'T')
     }
 }

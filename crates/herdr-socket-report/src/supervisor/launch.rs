@@ -1,4 +1,4 @@
-//! Starting a guard that is nobody's child.
+//! Starting a supervisor that is nobody's child.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read};
@@ -11,13 +11,17 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{COMMAND, Watched};
 
-/// What a guard says once it knows.
+/// What a supervisor says once it knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// The pane is its own and its control socket listens.
+    /// It hears its process; for one that runs already, the pane is its own.
     Ready,
+    /// It can be heard by nobody.
+    Deaf,
     /// Another process reports for the pane.
     Deferred,
+    /// The process does not run in the pane.
+    Foreign,
     /// It has ended without a word.
     Gone,
     /// It takes longer.
@@ -29,13 +33,15 @@ impl Word {
     pub(super) fn line(self) -> &'static [u8] {
         match self {
             Self::Ready => b"r",
+            Self::Deaf => b"h",
             Self::Deferred => b"d",
+            Self::Foreign => b"f",
             Self::Gone | Self::Late => b"",
         }
     }
 }
 
-/// A guard to be started.
+/// A supervisor to be started.
 pub(crate) struct Launch<'a> {
     /// The process to watch over.
     pub(crate) watched: &'a Watched,
@@ -50,8 +56,8 @@ pub(crate) struct Launch<'a> {
 /// Between two looks at whether the middle process has ended.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Starts a guard by way of a middle process, which is gone when this returns:
-/// the guard is a child of nobody that is left.
+/// Starts a supervisor by way of a middle process, which is gone when this
+/// returns: the supervisor is a child of nobody that is left.
 pub(crate) fn launch(launch: Launch<'_>) -> io::Result<Word> {
     let until = Instant::now() + launch.patience;
     let (mut word, said) = io::pipe()?;
@@ -73,7 +79,7 @@ pub(crate) fn launch(launch: Launch<'_>) -> io::Result<Word> {
     word
 }
 
-/// In the middle process: starts the guard as it was asked for and leaves.
+/// In the middle process: starts the supervisor as it was asked for and leaves.
 pub(super) fn step_aside() -> io::Result<()> {
     // Whatever else was inherited, such as a host's pipe that the command will
     // close to say something, is the command's.
@@ -81,12 +87,12 @@ pub(super) fn step_aside() -> io::Result<()> {
     // All but the `--detach` that comes after the command's name.
     let arguments = std::env::args_os().enumerate().filter(|(place, _)| ![0, 2].contains(place));
     let arguments = arguments.map(|(_, argument)| argument);
-    // Terminal signals go to the group in front, and that is not the guard's.
+    // Terminal signals go to the group in front, and that is not the supervisor's.
     ourselves()?.args(arguments).stderr(Stdio::null()).process_group(0).spawn().map(|_| ())
 }
 
 /// This program, also after another version was installed over it.
-fn ourselves() -> io::Result<Command> {
+pub(crate) fn ourselves() -> io::Result<Command> {
     let path = std::env::current_exe()?;
     let replaced = cfg!(target_os = "linux") && !path.exists();
     let mut command = Command::new(if replaced { "/proc/self/exe".into() } else { path });
@@ -101,7 +107,8 @@ fn wait_for(word: &mut PipeReader, until: Instant) -> io::Result<Word> {
     }
     let mut byte = [0];
     let count = word.read(&mut byte)?;
-    let said = [Word::Ready, Word::Deferred].into_iter().find(|word| word.line() == &byte[..count]);
+    let words = [Word::Ready, Word::Deaf, Word::Deferred, Word::Foreign];
+    let said = words.into_iter().find(|word| word.line() == &byte[..count]);
     Ok(said.unwrap_or(Word::Gone))
 }
 
