@@ -32,7 +32,9 @@ impl Snapshot {
     /// why (failure B29).
     #[must_use]
     pub fn suspended(mut self) -> Self {
-        self.state = ReportState::Idle;
+        if self.state != ReportState::Unknown {
+            self.state = ReportState::Idle;
+        }
         self.reason = None;
         for state in [StateKey::Idle, StateKey::Done] {
             self.presentation.labels.extend(text::clean(Some(SUSPENDED)).map(|text| (state, text)));
@@ -78,7 +80,9 @@ impl Activity {
     /// What the pane is to show, as far as the settings let it; `None` while
     /// there is no state to report.
     pub fn snapshot(&self, config: &Config) -> Option<Snapshot> {
-        let state = self.state()?;
+        // Where Herdr says the state, titles show without one of ours.
+        let unsaid = (config.leave_state && !self.released).then_some(ReportState::Unknown);
+        let state = self.state().or(unsaid)?;
         let reason = self.reason(state, config);
         Some(Snapshot {
             state,
@@ -126,6 +130,10 @@ impl Activity {
                 None => Some(reason.clone()),
             };
             labels.extend(label.map(|label| (key, label)));
+        }
+        // Idle is called done until somebody has seen it.
+        if let Some(label) = labels.get(&StateKey::Idle).cloned() {
+            labels.entry(StateKey::Done).or_insert(label);
         }
         let title = self.title.clone().filter(|_| config.title == Source::Auto && !fixed);
         Presentation { title, display_agent: text::clean(config.display_name.as_deref()), labels }

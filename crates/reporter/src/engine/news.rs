@@ -57,7 +57,8 @@ impl Shared {
     pub(crate) fn take_news(&self) -> News {
         let mut state = self.lock();
         // Who has not said anything yet gives nothing back.
-        let changed = std::mem::take(&mut state.changed) && state.activity.has_spoken();
+        let spoken = self.config.leave_state || state.activity.has_spoken();
+        let changed = std::mem::take(&mut state.changed) && spoken;
         News {
             changed,
             wanted: changed.then(|| state.wanted(&self.config)).flatten(),

@@ -64,12 +64,14 @@ pub struct OneShot {
     /// When the process that says it was started, in microseconds since 1970:
     /// the number of its state, so that what was started last wins.
     pub started: u64,
+    /// A release leaves title, labels and tokens. Default: false.
+    pub only_the_row: bool,
 }
 
 impl OneShot {
     /// Events that are reported once.
     pub fn new(events: Vec<AgentEvent>, config: Config, started: u64) -> Self {
-        Self { events, config, started }
+        Self { events, config, started, only_the_row: false }
     }
 }
 

@@ -9,9 +9,10 @@ use herdr_proto::{
 };
 
 use super::slot::{Has, PresentationRecord, StateRecord};
-use super::{Claim, Mode, OneShot, PaneMachine, Stop};
+use super::{About, Claim, Mode, OneShot, PaneMachine, Stop};
 use crate::activity::{Activity, Presentation, Session, Snapshot};
 use crate::config::{Config, Privacy, ReasonLabel, Source};
+use crate::diagnostic::DiagnosticKind;
 use crate::event::{AgentEvent, MAIN_AGENT};
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
@@ -73,7 +74,7 @@ impl PaneMachine {
     pub(super) fn begin_once(&mut self, pane: &PaneInfo) {
         let Mode::Once(once) = &self.claim.mode else { return };
         let said = Said::of(once);
-        if said.release {
+        if said.release && self.stop.is_none() {
             self.once = Some(Once::Releasing);
             self.release_once(pane);
         } else {
@@ -81,9 +82,10 @@ impl PaneMachine {
         }
     }
 
-    /// The server does not let the pane be read.
+    /// The server does not let the pane be read, so the row may be ours.
     pub(super) fn begin_once_blindly(&mut self) {
-        let pane = serde_json::json!({"pane_id": self.claim.pane});
+        let (pane, agent) = (&self.claim.pane, self.claim.agent.as_str());
+        let pane = serde_json::json!({"pane_id": pane, "agent": agent});
         if let Ok(pane) = serde_json::from_value(pane) {
             self.begin_once(&pane);
         }
@@ -91,6 +93,10 @@ impl PaneMachine {
 
     fn release_once(&mut self, pane: &PaneInfo) {
         self.wants = false;
+        self.release_row(pane);
+        if self.only_the_row() {
+            return;
+        }
         self.presentation.has = Has::Unsure;
         self.reason.has = Has::Unsure;
         for key in MADE_TOKENS.iter().filter(|key| pane.tokens.contains_key(**key)) {
@@ -98,14 +104,28 @@ impl PaneMachine {
                 self.tokens.slots.entry(key).or_default().has = Has::Unsure;
             }
         }
+    }
+
+    fn release_row(&mut self, pane: &PaneInfo) {
         match pane.agent.as_deref() {
             Some(shown) if shown == self.claim.agent.as_str() => self.state.has = Has::Unsure,
             // Herdr says ok to a release of a row that somebody else has (C2, C3).
-            Some(_) => self
-                .receipts
-                .note(Receipt::new(Outcome::Ignored, Part::Release).because(Reason::OtherWriter)),
+            Some(shown) => {
+                let detail = format!(
+                    "nothing is given back: the pane shows {}, and no row of ours; if that row \
+                     is meant, name it with --agent",
+                    super::io::shown(shown)
+                );
+                self.raise(DiagnosticKind::Ignored, About::Pane, detail);
+                let receipt = Receipt::new(Outcome::Ignored, Part::Release);
+                self.receipts.note(receipt.because(Reason::OtherWriter));
+            }
             None => {}
         }
+    }
+
+    fn only_the_row(&self) -> bool {
+        matches!(&self.claim.mode, Mode::Once(once) if once.only_the_row)
     }
 
     /// Puts what is said into the slots.
@@ -135,7 +155,11 @@ impl PaneMachine {
                 let clean = self.reason.wanted.is_none() && pane.state_labels.is_empty();
                 self.reason.has = if clean { Has::Absent } else { Has::Unsure };
             }
-            if herdrs.is_none() {
+            if self.stop.is_some() {
+                self.receipts.note(Receipt::new(Outcome::Superseded, Part::State));
+                self.reason.wanted = None;
+                self.reason.has = Has::Absent;
+            } else if herdrs.is_none() {
                 self.state.wanted = Some(StateRecord { state, reason, resend: 0 });
                 self.receipts.offer(Part::State, true);
             }
@@ -167,15 +191,26 @@ impl PaneMachine {
             for (state, text) in &said.labels {
                 // Where the host takes one off, the configured one is back.
                 let configured = || PresentationText::normalize(config.state_labels.get(state)?);
-                match text.clone().or_else(configured) {
-                    Some(text) => {
-                        has.labels.remove(state);
-                        wanted.labels.insert(*state, text);
-                    }
-                    None => {
-                        wanted.labels.remove(state);
+                let text = text.clone().or_else(configured);
+                // Idle is called done until somebody has seen it.
+                let own_done = before.labels.get(&StateKey::Done);
+                let own_done = own_done.is_some_and(|done| before.labels.get(state) != Some(done));
+                let done = *state == StateKey::Idle
+                    && !own_done
+                    && !said.labels.contains_key(&StateKey::Done);
+                for state in [Some(*state), done.then_some(StateKey::Done)].into_iter().flatten() {
+                    if let Some(text) = &text {
+                        has.labels.remove(&state);
+                        wanted.labels.insert(state, text.clone());
+                    } else {
+                        wanted.labels.remove(&state);
                     }
                 }
+            }
+            if said.labels.get(&StateKey::Done) == Some(&None)
+                && let Some(idle) = wanted.labels.get(&StateKey::Idle).cloned()
+            {
+                wanted.labels.entry(StateKey::Done).or_insert(idle);
             }
         }
         if wanted == before && has == before {
