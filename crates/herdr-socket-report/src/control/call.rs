@@ -8,8 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use herdr_reporter::Part;
 use herdr_reporter::sidecar::Reported;
+use herdr_reporter::{Part, Reason};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::geteuid;
@@ -160,7 +160,10 @@ impl Answers {
             let reason = receipt.reason.as_ref();
             Outcome {
                 receipt: receipt.outcome.as_str().to_owned(),
-                reason: reason.map(|reason| reason.as_str().to_owned()),
+                reason: reason.map(|reason| match reason {
+                    Reason::Rejected(_) => reason.as_str().to_owned(),
+                    other => other.to_string(),
+                }),
                 remedy: reason.map(|reason| reason.remedy().to_owned()),
             }
         });

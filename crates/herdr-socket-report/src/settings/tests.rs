@@ -121,7 +121,7 @@ fn variables_are_named() {
         [
             "\"HERDR_REPORT_TRUST_PROJECT\" is no setting; see `herdr-socket-report config show`",
             "\"HERDR_REPORT_VERIFFY\" is no setting; did you mean HERDR_REPORT_VERIFY?",
-            "HERDR_REPORT_VERIFY: \"sometimes\" is not allowed; expected never, claim, transitions or always",
+            "HERDR_REPORT_VERIFY: \"sometimes\" is not allowed; expected true or false",
         ]
     );
 }

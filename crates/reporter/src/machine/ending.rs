@@ -8,8 +8,8 @@ use herdr_proto::ErrorCode;
 use super::failure::{is_passing, reason_of};
 use super::request::{Carries, EndBy, Flight};
 use super::timing::Rests;
-use super::{About, Ended, FailureKind, Lease, Now, PaneMachine, Step};
-use crate::diagnostic::DiagnosticKind;
+use super::{Ended, FailureKind, Lease, Now, PaneMachine, Step};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::receipt::{Outcome, Part, Receipt};
 
 /// Between attempts to reach a server that is just being replaced.
@@ -187,7 +187,12 @@ impl PaneMachine {
             if refused && ending.done.is_some() {
                 let receipt = Receipt::new(Outcome::Failed, Part::Release).seq(flight.seq);
                 self.receipts.note(receipt.because(reason_of(kind)));
-                self.raise(DiagnosticKind::ProtocolRejected, About::Pane, detail);
+            }
+            if matches!(kind, FailureKind::Rejected(_)) && ending.done.is_some() {
+                // Whatever was refused before, this is another matter.
+                let detail = format!("the release: {detail}");
+                let told = Diagnostic::new(DiagnosticKind::ProtocolRejected, detail);
+                self.diagnostics.push(told);
             }
         } else if matches!(carries, Carries::State(..)) {
             ending.claim_failed(now, kind);

@@ -118,8 +118,12 @@ impl PaneMachine {
                 Then::Unprovable
             }
             (FailureKind::Timeout, _) => Then::Rest(Why::Silent, Timeout),
-            (FailureKind::Malformed, _) => Then::Rest(Why::Failed, ProtocolRejected),
-            (FailureKind::Broken, _) => Then::Rest(Why::Failed, ConnectFailed),
+            (FailureKind::Malformed, Carries::Look | Carries::Panes) if self.contact.met => {
+                Then::Rest(Why::Failed, ProtocolRejected)
+            }
+            (FailureKind::Malformed | FailureKind::Broken, _) => {
+                Then::Rest(Why::Failed, ConnectFailed)
+            }
         }
     }
 

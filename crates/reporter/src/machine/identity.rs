@@ -201,7 +201,11 @@ impl PaneMachine {
     fn not_found(&mut self, now: Duration) {
         self.identity.search = None;
         let Some(detail) = self.identity.missing.take() else { return };
-        let detail = format!("{detail}; the pane was closed, or its id is of another server");
+        let pane = &self.claim.pane;
+        let detail = format!(
+            "{detail}; the server has no pane {pane}: it was closed, or the id is of another \
+             server"
+        );
         self.raise(DiagnosticKind::ProtocolRejected, About::Pane, detail);
         let wait = SEARCH_AGAIN.saturating_mul(1 << self.identity.in_vain.min(8));
         self.identity.in_vain += 1;

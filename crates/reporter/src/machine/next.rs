@@ -121,7 +121,7 @@ impl PaneMachine {
             return ask(self, Carries::Version);
         }
         let missing = self.missing(now.elapsed);
-        if missing.is_empty() && matches!(self.once, Some(Once::Releasing)) {
+        if missing.is_empty() && matches!(self.once, Some(Once::Releasing | Once::Parting(_))) {
             self.looks.look_at(now.elapsed);
         }
         let parts: Vec<_> = missing.iter().filter_map(Carries::part).collect();

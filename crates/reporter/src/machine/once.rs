@@ -26,6 +26,9 @@ pub(super) enum Once {
     Unread,
     /// The row is given back first.
     Releasing,
+    /// The labels of the state are taken off, so that the others can be told
+    /// from them. These were all.
+    Parting(StateLabels),
     /// All that is to be said is in the slots.
     Saying,
 }
@@ -77,9 +80,21 @@ impl PaneMachine {
         if said.release && self.stop.is_none() {
             self.once = Some(Once::Releasing);
             self.release_once(pane);
+        } else if said.takes_a_label_off(pane) {
+            self.once = Some(Once::Parting(labels_of(pane)));
+            self.reason.has = Has::Unsure;
         } else {
             self.say_once(pane);
         }
+    }
+
+    /// The pane without the labels of its state, which come back.
+    pub(super) fn say_after_parting(&mut self, all: StateLabels, pane: &PaneInfo) {
+        let others = labels_of(pane);
+        let mut reason = all;
+        reason.retain(|state, text| others.get(state) != Some(text));
+        self.reason.wanted = (!reason.is_empty()).then_some(reason);
+        self.say_once(pane);
     }
 
     /// The server does not let the pane be read, so the row may be ours.
@@ -345,6 +360,11 @@ impl Said {
             }
             _ => {}
         }
+    }
+
+    fn takes_a_label_off(&self, pane: &PaneInfo) -> bool {
+        let mut off = self.labels.iter().filter(|(_, text)| text.is_none());
+        off.any(|(state, _)| pane.state_labels.contains_key(state.as_str()))
     }
 
     fn at_least(&mut self, state: SaidState) {

@@ -66,6 +66,10 @@ impl PaneMachine {
         self.detected.saw(pane);
         match &self.once {
             Some(Once::Unread) => return self.begin_once(pane),
+            Some(Once::Parting(all)) => {
+                let all = all.clone();
+                return self.say_after_parting(all, pane);
+            }
             Some(Once::Releasing) => return self.judge_release(now, pane),
             _ => {}
         }

@@ -243,23 +243,33 @@ impl PaneMachine {
         };
         report.ttl_ms = Some(self.claim.metadata_ttl);
         let Presentation { title, display_agent, labels } = &record.presentation;
-        report.title.clone_from(title);
         if claim.is_once() {
-            // An edit, so that a title that is set by one process does not
-            // erase the labels that are set by another (failure B42).
-            report.clear_display_agent = true;
-            report.clear_title = title.is_none();
-            let had = match &self.presentation.has {
-                Has::Known(had) => Some(&had.presentation.labels),
-                _ => None,
-            };
-            report.clear_state_labels = labels.is_empty() && had.is_some_and(|had| !had.is_empty());
+            self.edit(&mut report, &record.presentation);
         } else {
+            report.title.clone_from(title);
             report.display_agent.clone_from(display_agent);
+            report.state_labels.clone_from(labels);
             self.guard(&mut report);
         }
-        report.state_labels.clone_from(labels);
         PaneCall::Metadata(report)
+    }
+
+    /// Names only what changes, with a flag, so that what other processes have
+    /// set stays (protocol §5.6 D5, failure B42).
+    fn edit(&self, report: &mut ReportMetadata, wanted: &Presentation) {
+        let nothing = Presentation::default();
+        let has = match &self.presentation.has {
+            Has::Known(has) => &has.presentation,
+            _ => &nothing,
+        };
+        report.clear_display_agent = true;
+        if wanted.title != has.title {
+            report.title.clone_from(&wanted.title);
+            report.clear_title = wanted.title.is_none();
+        }
+        report.clear_state_labels = wanted.labels.is_empty() && !has.labels.is_empty();
+        report.state_labels.clone_from(&wanted.labels);
+        report.state_labels.retain(|state, text| has.labels.get(state) != Some(text));
     }
 
     /// Shows it only under the row that it is about.

@@ -100,7 +100,7 @@ fn play(world: &mut World, acts: Vec<Act>) {
 }
 
 /// So many, or as many as `PROPTEST_CASES` says.
-fn cases(cases: u32) -> ProptestConfig {
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|asked| asked.parse().ok());
     ProptestConfig {
         cases: asked.unwrap_or(cases),

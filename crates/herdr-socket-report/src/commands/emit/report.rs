@@ -152,11 +152,10 @@ impl Report {
     /// Outside Herdr there is nothing to do, and nothing wrong with it, unless
     /// somebody waits for what is not going to happen.
     fn nobody(&self) -> Exit {
-        let asked = self.common.strict || self.confirm;
-        if asked || io::stderr().is_terminal() {
+        if self.confirm || io::stderr().is_terminal() {
             say("nothing is reported: this is not a pane of Herdr");
         }
-        if asked { Exit::Unreachable } else { Exit::Fine }
+        if self.confirm { Exit::Unreachable } else { Exit::Fine }
     }
 
     /// Finds out who takes the report and has it taken, within the limit.
