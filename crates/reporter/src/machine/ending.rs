@@ -168,7 +168,7 @@ impl PaneMachine {
         now: Duration,
         flight: &Flight,
         kind: &FailureKind,
-        detail: String,
+        detail: &str,
     ) {
         let Some(ending) = &mut self.ending else { return };
         let carries = &flight.carries;

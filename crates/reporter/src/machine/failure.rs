@@ -6,7 +6,7 @@ use herdr_proto::{ErrorCode, TokenKey};
 
 use super::io::shown;
 use super::request::{Carries, EndBy, Flight, Topic};
-use super::slot::{Climb, Has};
+use super::slot::{Climb, Has, Slot};
 use super::timing::{LONG, LONGEST, Why};
 use super::{About, Answer, Failure, FailureKind, PaneMachine};
 use crate::diagnostic::DiagnosticKind;
@@ -132,7 +132,7 @@ impl PaneMachine {
         let Failure { kind, detail } = failure;
         self.note_effect(&flight, &kind);
         if self.ending.is_some() {
-            self.failed_at_the_end(now, &flight, &kind, detail);
+            self.failed_at_the_end(now, &flight, &kind, &detail);
             return;
         }
         if flight.void {
@@ -173,12 +173,12 @@ impl PaneMachine {
                 self.tokens.apart = true;
                 self.put_back(&flight.carries);
             }
-            Then::LeaveOut => self.leave_out(now, &flight, detail),
+            Then::LeaveOut => self.leave_out(now, &flight, &detail),
             Then::SeekPane => {
                 self.state.forget();
                 self.told_session = None;
                 self.presentation.forget();
-                self.tokens.each(|slot| slot.forget());
+                self.tokens.each(Slot::forget);
                 self.put_back(&flight.carries);
                 self.new_claim();
                 // If it is not found elsewhere, that is told then.
@@ -248,7 +248,7 @@ impl PaneMachine {
     }
 
     /// Only what is new on a full pane is left out, and named.
-    fn leave_out(&mut self, now: Duration, flight: &Flight, detail: String) {
+    fn leave_out(&mut self, now: Duration, flight: &Flight, detail: &str) {
         let Carries::Tokens(patch) = &flight.carries else { return };
         let keys = self.tokens.new_keys(patch);
         let names: Vec<&str> = keys.iter().map(TokenKey::as_str).collect();

@@ -39,7 +39,8 @@ struct Said {
     activity: Activity,
     state: SaidState,
     session: Option<SessionId>,
-    title: Option<Option<PresentationText>>,
+    titled: bool,
+    title: Option<PresentationText>,
     labels: BTreeMap<StateKey, Option<PresentationText>>,
     tokens: BTreeMap<TokenKey, Option<PresentationText>>,
     begun: BTreeSet<String>,
@@ -195,9 +196,9 @@ impl PaneMachine {
         };
         let mut wanted = has.clone();
         let before = wanted.clone();
-        if let Some(title) = said.title.as_ref().filter(|_| shows_title(config)) {
-            wanted.title.clone_from(title);
-            if title.is_some() {
+        if said.titled && shows_title(config) {
+            wanted.title.clone_from(&said.title);
+            if said.title.is_some() {
                 // It may be somebody else's, or about to go by its ttl.
                 has.title = None;
             }
@@ -312,7 +313,8 @@ impl Said {
             AgentEvent::SessionStarted(session) if session.agent_id == MAIN_AGENT => {
                 self.session = SessionId::parse(session.session_id.as_str()).ok();
                 if let Some(title) = &session.title {
-                    self.title = Some(PresentationText::normalize(title));
+                    self.titled = true;
+                    self.title = PresentationText::normalize(title);
                 }
                 self.at_least(SaidState::AtLeastIdle);
             }
@@ -323,10 +325,10 @@ impl Said {
                 self.begun.insert(format!("agent {agent_id}"));
                 self.state = SaidState::Said;
             }
-            AgentEvent::AgentSettled { agent_id } => {
-                if agent_id == MAIN_AGENT || self.begun.contains(&format!("agent {agent_id}")) {
-                    self.state = SaidState::Said;
-                }
+            AgentEvent::AgentSettled { agent_id }
+                if agent_id == MAIN_AGENT || self.begun.contains(&format!("agent {agent_id}")) =>
+            {
+                self.state = SaidState::Said;
             }
             AgentEvent::PromptOpened { prompt_id, .. } => {
                 self.begun.insert(format!("prompt {prompt_id}"));
@@ -346,7 +348,8 @@ impl Said {
                 self.state = SaidState::Said;
             }
             AgentEvent::TitleChanged { title, agent_id } if agent_id == MAIN_AGENT => {
-                self.title = Some(title.as_deref().and_then(PresentationText::normalize));
+                self.titled = true;
+                self.title = title.as_deref().and_then(PresentationText::normalize);
             }
             AgentEvent::LabelsChanged { labels } => {
                 let text = |text: &Option<String>| PresentationText::normalize(text.as_deref()?);

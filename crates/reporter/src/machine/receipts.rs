@@ -50,7 +50,9 @@ struct Line {
     /// The request in flight carries a value that was offered.
     flies: bool,
     /// The last delivered value has not been judged.
-    unjudged: Option<Option<Seq>>,
+    unjudged: bool,
+    /// Its number, if it had one.
+    seq: Option<Seq>,
 }
 
 const PARTS: [Part; 3] = [Part::State, Part::Presentation, Part::Tokens];
@@ -99,13 +101,14 @@ impl Receipts {
         if !std::mem::take(&mut line.flies) {
             return;
         }
-        let before = line.unjudged.replace(seq);
+        let before = std::mem::replace(&mut line.unjudged, true);
+        let last = std::mem::replace(&mut line.seq, seq);
         self.counters.pending -= 1;
         self.counters.delivered += 1;
         // Until somebody looks, it counts as not looked at.
         self.counters.unverified += 1;
-        if let Some(seq) = before {
-            self.made.push(Receipt::new(Outcome::Sent, part).seq(seq));
+        if before {
+            self.made.push(Receipt::new(Outcome::Sent, part).seq(last));
         }
     }
 
@@ -138,7 +141,10 @@ impl Receipts {
 
     pub(super) fn judged(&mut self, part: Part, (outcome, reason): Verdict) {
         let Some(line) = self.line(part) else { return };
-        let Some(seq) = line.unjudged.take() else { return };
+        if !std::mem::take(&mut line.unjudged) {
+            return;
+        }
+        let seq = line.seq;
         self.counters.unverified -= 1;
         match outcome {
             Outcome::Applied => self.counters.applied += 1,
@@ -154,7 +160,7 @@ impl Receipts {
         let Some(line) = self.line(part) else { return };
         if std::mem::take(&mut line.waits) {
             self.supersede(part);
-        } else if line.unjudged.take().is_some() {
+        } else if std::mem::take(&mut line.unjudged) {
             self.made.push(Receipt::new(Outcome::Superseded, part));
         }
     }
@@ -195,8 +201,8 @@ impl Receipts {
     /// ([`Outcome::Sent`]), or the look failed ([`Outcome::Unverified`]).
     pub(super) fn leave_unjudged(&mut self, outcome: Outcome) {
         for (line, part) in self.lines.iter_mut().zip(PARTS) {
-            if let Some(seq) = line.unjudged.take() {
-                self.made.push(Receipt::new(outcome, part).seq(seq));
+            if std::mem::take(&mut line.unjudged) {
+                self.made.push(Receipt::new(outcome, part).seq(line.seq));
             }
         }
     }

@@ -230,12 +230,12 @@ mod tests {
         for why in [Why::Failed, Why::Silent, Why::Refused] {
             let mut rest = Rest { alone: true, ..Rest::default() };
             let (mut now, mut minutes) = (Duration::ZERO, [0; 5]);
-            while let Some(count) = minutes.get_mut(now.as_secs() as usize / 60) {
-                *count += 1;
-                rest.fail(now, now, why);
-                let next = rest.until.unwrap();
-                assert!(next - now <= CAP_LATE);
-                now = next;
+            for (minute, count) in (1..).zip(&mut minutes) {
+                while now < EARLY * minute {
+                    *count += 1;
+                    rest.fail(now, now, why);
+                    now = rest.until.unwrap();
+                }
             }
             assert!(
                 minutes[0] <= 20 && minutes[1..].iter().all(|count| *count <= 4),

@@ -59,6 +59,7 @@ pub(crate) enum Fate {
 /// As late as an answer may be (a request is given up after 1.5 s).
 const LATE: Duration = Duration::from_millis(1400);
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct World {
     pub(crate) model: Model,
     pub(crate) machine: PaneMachine,
