@@ -3,11 +3,13 @@
 //! [`PaneMachine::step`] takes what happened and says what to do: at most one
 //! request, which must be answered (or abandoned) before the next one comes.
 //! `slot` is what is wanted and what the server has, `next` what goes out next
-//! and when, `request` the requests. `failure` says what a failed one leads to,
+//! and when, `request` the requests. `answer` takes in what they were answered, and
+//! `failure` says what a failed one leads to;
 //! `readback` and `judge` what the pane shows, `detected` who says the state,
-//! `identity` whose pane it is. `once` is a report that is made once, `ending`
+//! `identity` whose pane it is. `once` and `said` are a report that is made once, `ending`
 //! the end, `receipts` what became of it all.
 
+mod answer;
 mod claim;
 mod detected;
 mod ending;
@@ -20,6 +22,7 @@ mod once;
 mod readback;
 mod receipts;
 mod request;
+mod said;
 mod slot;
 mod timing;
 

@@ -1,19 +1,16 @@
 //! What a few events say where nobody remembers what came before: it is put on
 //! top of what the pane shows.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use herdr_proto::{
-    AgentLabel, AgentStatus, PaneInfo, PresentationText, ReportState, SessionId, StateKey,
-    StateLabels, TokenKey,
+    AgentLabel, PaneInfo, PresentationText, ReportState, StateKey, StateLabels, TokenKey,
 };
 
+use super::said::{Said, SaidState};
 use super::slot::{Has, PresentationRecord, StateRecord};
-use super::{About, Claim, Mode, OneShot, PaneMachine, Stop};
-use crate::activity::{Activity, Presentation, Session, Snapshot};
+use super::{About, Claim, Mode, PaneMachine, Stop};
+use crate::activity::{Presentation, Session, Snapshot};
 use crate::config::{Config, Privacy, ReasonLabel, Source};
 use crate::diagnostic::DiagnosticKind;
-use crate::event::{AgentEvent, MAIN_AGENT};
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
 /// Tokens that events make, so that a release takes them off.
@@ -31,35 +28,6 @@ pub(super) enum Once {
     Parting(StateLabels),
     /// All that is to be said is in the slots.
     Saying,
-}
-
-/// What the events say together.
-#[derive(Debug, Default)]
-struct Said {
-    activity: Activity,
-    state: SaidState,
-    session: Option<SessionId>,
-    titled: bool,
-    title: Option<PresentationText>,
-    labels: BTreeMap<StateKey, Option<PresentationText>>,
-    tokens: BTreeMap<TokenKey, Option<PresentationText>>,
-    begun: BTreeSet<String>,
-    /// The row is given back first.
-    release: bool,
-}
-
-/// Which state is to be shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum SaidState {
-    /// The one that is shown.
-    #[default]
-    Same,
-    /// The one that is shown if it is ours; else idle.
-    AtLeastIdle,
-    /// Working, if our block is shown.
-    NotBlocked,
-    /// What the events say.
-    Said,
 }
 
 impl Once {
@@ -290,119 +258,6 @@ impl PaneMachine {
             self.reason.wanted = None;
             self.reason.has = Has::Absent;
             self.receipts.give_up(Part::State);
-        }
-    }
-}
-
-impl Said {
-    fn of(once: &OneShot) -> Self {
-        let mut said = Self::default();
-        for event in &once.events {
-            said.note(event);
-            if !matches!(event, AgentEvent::LabelsChanged { .. }) {
-                // What of it does not fit was told by whoever read it.
-                let _ = said.activity.apply(event.clone());
-            }
-        }
-        said
-    }
-
-    fn note(&mut self, event: &AgentEvent) {
-        match event {
-            AgentEvent::Release => *self = Self { release: true, ..Self::default() },
-            AgentEvent::SessionStarted(session) if session.agent_id == MAIN_AGENT => {
-                self.session = SessionId::parse(session.session_id.as_str()).ok();
-                if let Some(title) = &session.title {
-                    self.titled = true;
-                    self.title = PresentationText::normalize(title);
-                }
-                self.at_least(SaidState::AtLeastIdle);
-            }
-            AgentEvent::SessionEnded { agent_id } if agent_id == MAIN_AGENT => {
-                self.state = SaidState::Said;
-            }
-            AgentEvent::AgentStarted { agent_id } => {
-                self.begun.insert(format!("agent {agent_id}"));
-                self.state = SaidState::Said;
-            }
-            AgentEvent::AgentSettled { agent_id }
-                if agent_id == MAIN_AGENT || self.begun.contains(&format!("agent {agent_id}")) =>
-            {
-                self.state = SaidState::Said;
-            }
-            AgentEvent::PromptOpened { prompt_id, .. } => {
-                self.begun.insert(format!("prompt {prompt_id}"));
-                self.state = SaidState::Said;
-            }
-            AgentEvent::PromptClosed { prompt_id }
-                if !self.begun.contains(&format!("prompt {prompt_id}")) =>
-            {
-                self.at_least(SaidState::NotBlocked);
-            }
-            AgentEvent::WorkflowSnapshot { ready: true, running, waiting, .. }
-                if !running.is_empty() || !waiting.is_empty() =>
-            {
-                self.state = SaidState::Said;
-            }
-            AgentEvent::ToolStarted { .. } | AgentEvent::StateSet { .. } => {
-                self.state = SaidState::Said;
-            }
-            AgentEvent::TitleChanged { title, agent_id } if agent_id == MAIN_AGENT => {
-                self.titled = true;
-                self.title = title.as_deref().and_then(PresentationText::normalize);
-            }
-            AgentEvent::LabelsChanged { labels } => {
-                let text = |text: &Option<String>| PresentationText::normalize(text.as_deref()?);
-                self.labels.extend(labels.iter().map(|(state, label)| (*state, text(label))));
-            }
-            AgentEvent::TokensChanged { tokens } => {
-                self.tokens.extend(tokens.iter().filter_map(|(key, text)| {
-                    let text = text.as_deref().and_then(PresentationText::normalize);
-                    Some((TokenKey::parse(key.as_str()).ok()?, text))
-                }));
-            }
-            _ => {}
-        }
-    }
-
-    fn takes_a_label_off(&self, pane: &PaneInfo) -> bool {
-        let mut off = self.labels.iter().filter(|(_, text)| text.is_none());
-        off.any(|(state, _)| pane.state_labels.contains_key(state.as_str()))
-    }
-
-    fn at_least(&mut self, state: SaidState) {
-        if self.state != SaidState::Said {
-            self.state = state;
-        }
-    }
-
-    /// What the events say, also where they say no state.
-    fn snapshot(&self, config: &Config) -> Option<Snapshot> {
-        self.activity.snapshot(config).or_else(|| {
-            let mut activity = self.activity.clone();
-            let idle = AgentEvent::StateSet { state: ReportState::Idle, label: None };
-            activity.apply(idle).ok()?;
-            activity.snapshot(config)
-        })
-    }
-
-    /// The state to report, on top of what the pane shows of ours.
-    fn state(
-        &self,
-        shown: Option<&AgentStatus>,
-        snapshot: Option<&Snapshot>,
-    ) -> Option<ReportState> {
-        let shown = shown.filter(|status| **status != AgentStatus::UNKNOWN);
-        let known = [ReportState::Working, ReportState::Blocked, ReportState::Idle];
-        let shown =
-            shown.and_then(|status| known.into_iter().find(|state| state.status().same_as(status)));
-        match self.state {
-            SaidState::Same => None,
-            SaidState::Said => snapshot.map(|snapshot| snapshot.state),
-            SaidState::AtLeastIdle => Some(shown.unwrap_or(ReportState::Idle)),
-            SaidState::NotBlocked => {
-                (shown == Some(ReportState::Blocked)).then_some(ReportState::Working)
-            }
         }
     }
 }
