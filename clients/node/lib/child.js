@@ -82,7 +82,8 @@ export class Child {
       this.#process = null;
       this.#options.problem("no_program", `${program} cannot be started: ${error.code}`);
     });
-    child.once("exit", (code, signal) => this.#ended(child, code, signal));
+    // Its last words are read by then.
+    child.once("close", (code, signal) => this.#ended(child, code, signal));
     // Its end is news enough; a write to it must not be an error of the host.
     for (const stream of child.stdio) stream.on("error", () => {});
     child.stdin.on("drain", () => this.#catchUp());

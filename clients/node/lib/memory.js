@@ -39,7 +39,7 @@ export class Memory {
         this.#merge(event);
         break;
       case "session_started":
-        this.#begin(event);
+        if (agent === "main") this.#begin(event);
         break;
       case "session_ended":
         this.#endAll();
@@ -75,7 +75,10 @@ export class Memory {
   #begin(event) {
     const before = this.#values.get("session_started");
     if (before && before.session_id !== event.session_id && event.reason !== "compact") {
-      this.#endAll();
+      // What the main agent left open was the other session's.
+      this.#agents.delete("main");
+      this.#endOpenOf("main");
+      this.#values.delete("state_set");
     }
     this.#values.set("session_started", event);
     // What the session event says itself is newer than what was said before.

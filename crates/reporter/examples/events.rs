@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::PaneId;
-use herdr_reporter::{AgentEvent, Config, MAIN_AGENT, Prompt, Reporter};
+use herdr_reporter::{AgentEvent, Config, Prompt, Reporter};
 use herdr_socket_transport::Endpoint;
 
 /// What this host's agent says. The ids are the host's own.
@@ -24,19 +24,14 @@ enum Said {
 }
 
 fn event(said: Said) -> AgentEvent {
-    let agent_id = MAIN_AGENT.to_owned(); // subagents have ids of their own
+    // Subagents have ids of their own: `.of_agent(…)`.
     match said {
-        Said::TurnBegins => AgentEvent::AgentStarted { agent_id },
-        Said::Calls(id, tool) => {
-            AgentEvent::ToolStarted { tool_id: id.to_owned(), tool: tool.to_owned(), agent_id }
-        }
-        Said::Asks(id, what) => {
-            let (prompt, agent_id) = (Prompt::question(what), Some(agent_id));
-            AgentEvent::PromptOpened { prompt_id: id.to_owned(), prompt, agent_id }
-        }
-        Said::Answered(id) => AgentEvent::PromptClosed { prompt_id: id.to_owned() },
+        Said::TurnBegins => AgentEvent::agent_started(),
+        Said::Calls(id, tool) => AgentEvent::tool_started(id, tool),
+        Said::Asks(id, what) => AgentEvent::prompt_opened(id, Prompt::question(what)),
+        Said::Answered(id) => AgentEvent::prompt_closed(id),
         // Also ends the tools and prompts that the agent left open.
-        Said::TurnEnds => AgentEvent::AgentSettled { agent_id },
+        Said::TurnEnds => AgentEvent::agent_settled(),
     }
 }
 

@@ -30,7 +30,7 @@ fn main() -> Result<(), Refused> {
         (ReportState::Idle, None),
     ] {
         let label = label.map(str::to_owned);
-        pane.record(AgentEvent::StateSet { state, label })?; // or pane.state(state)
+        pane.record(AgentEvent::state_set(state, label))?; // or pane.state(state)
         sleep(moment);
     }
     println!("{:?}", pane.close(Duration::from_millis(500)));

@@ -10,13 +10,11 @@ use crate::config::{Config, Role};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::engine::{self, Shared};
 use crate::error::{Error, ErrorKind};
-use crate::event::{AgentEvent, MAIN_AGENT, Prompt, PromptKind};
+use crate::event::{AgentEvent, EventId, Prompt, PromptKind};
 use crate::machine::Claim;
 use crate::reporter::Reporter;
 use crate::source::{SourceNotice, source_for};
 
-/// The prompt that a reporter starts with if the agent is blocked already.
-pub(crate) const INITIAL_PROMPT: &str = "initial";
 /// The label of an agent whose name is blank.
 const NAMELESS: &str = "agent";
 
@@ -196,21 +194,18 @@ fn defers_to(config: &Config) -> Option<String> {
 }
 
 fn initial_events(state: Option<ReportState>) -> Vec<AgentEvent> {
-    let agent_id = || MAIN_AGENT.to_owned();
-    let started = AgentEvent::AgentStarted { agent_id: agent_id() };
     match state {
         None | Some(ReportState::Unknown) => vec![],
-        Some(ReportState::Idle) => {
-            vec![AgentEvent::StateSet { state: ReportState::Idle, label: None }]
-        }
-        Some(ReportState::Working) => vec![started],
+        Some(ReportState::Idle) => vec![AgentEvent::state_set(ReportState::Idle, None)],
+        Some(ReportState::Working) => vec![AgentEvent::agent_started()],
         Some(ReportState::Blocked) => vec![
-            started,
-            AgentEvent::PromptOpened {
-                prompt_id: INITIAL_PROMPT.to_owned(),
-                prompt: Prompt::of(PromptKind::Other),
-                agent_id: Some(agent_id()),
-            },
+            AgentEvent::agent_started(),
+            AgentEvent::prompt_opened(initial_prompt(), Prompt::of(PromptKind::Other)),
         ],
     }
+}
+
+/// The prompt that a reporter starts with if the agent is blocked already.
+pub(crate) fn initial_prompt() -> EventId {
+    EventId::ours(0)
 }

@@ -1,8 +1,8 @@
 //! Begin and end in one value: what a guard began ends when it goes, however
 //! it goes (failures B23, B27).
 
-use crate::builder::INITIAL_PROMPT;
-use crate::event::{AgentEvent, MAIN_AGENT, Prompt};
+use crate::builder::initial_prompt;
+use crate::event::{AgentEvent, EventId, Prompt};
 use crate::handle::Handle;
 
 /// A turn of the agent. Dropping it settles the turn, with every tool and
@@ -11,7 +11,7 @@ use crate::handle::Handle;
 #[must_use = "the turn ends when the guard is dropped"]
 pub struct Turn {
     handle: Handle,
-    agent_id: String,
+    agent_id: EventId,
 }
 
 impl Turn {
@@ -19,14 +19,14 @@ impl Turn {
     /// running when the reporter started; overlapping ones have ids of their
     /// own.
     pub(crate) fn begin(handle: Handle) -> Self {
-        let started = |agent_id: &str| AgentEvent::AgentStarted { agent_id: agent_id.to_owned() };
         let agent_id = if handle.shared().take_main_turn() {
-            let prompt_id = INITIAL_PROMPT.to_owned();
-            handle.record_all([AgentEvent::PromptClosed { prompt_id }, started(MAIN_AGENT)]);
-            MAIN_AGENT.to_owned()
+            let goes_on =
+                [AgentEvent::prompt_closed(initial_prompt()), AgentEvent::agent_started()];
+            handle.record_all(goes_on);
+            EventId::default()
         } else {
-            let agent_id = handle.shared().new_id("turn");
-            handle.tell(started(&agent_id));
+            let agent_id = handle.shared().new_id();
+            handle.tell(AgentEvent::agent_started().of_agent(Some(agent_id.clone())));
             agent_id
         };
         Self { handle, agent_id }
@@ -34,12 +34,9 @@ impl Turn {
 
     /// Runs a tool, after approval; it has ended when the guard goes.
     pub fn tool(&self, name: impl Into<String>) -> ToolRun {
-        let tool_id = self.handle.shared().new_id("tool");
-        self.handle.tell(AgentEvent::ToolStarted {
-            tool_id: tool_id.clone(),
-            tool: name.into(),
-            agent_id: self.agent_id.clone(),
-        });
+        let tool_id = self.handle.shared().new_id();
+        let started = AgentEvent::tool_started(tool_id.clone(), name);
+        self.handle.tell(started.of_agent(Some(self.agent_id.clone())));
         ToolRun { handle: self.handle.clone(), tool_id }
     }
 
@@ -51,10 +48,9 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let agent_id = std::mem::take(&mut self.agent_id);
-        let main = agent_id == MAIN_AGENT;
-        self.handle.tell(AgentEvent::AgentSettled { agent_id });
-        if main {
+        let agent_id = self.agent_id.clone();
+        self.handle.tell(AgentEvent::agent_settled().of_agent(Some(agent_id)));
+        if self.agent_id.is_main() {
             // Last: a turn that began as the main agent's before this one has
             // settled would be settled with it.
             self.handle.shared().give_main_turn_back();
@@ -67,13 +63,12 @@ impl Drop for Turn {
 #[must_use = "the tool has ended when the guard is dropped"]
 pub struct ToolRun {
     handle: Handle,
-    tool_id: String,
+    tool_id: EventId,
 }
 
 impl Drop for ToolRun {
     fn drop(&mut self) {
-        let tool_id = std::mem::take(&mut self.tool_id);
-        self.handle.tell(AgentEvent::ToolFinished { tool_id });
+        self.handle.tell(AgentEvent::tool_finished(self.tool_id.clone()));
     }
 }
 
@@ -82,20 +77,20 @@ impl Drop for ToolRun {
 #[must_use = "the prompt is closed when the guard is dropped"]
 pub struct OpenPrompt {
     handle: Handle,
-    prompt_id: String,
+    prompt_id: EventId,
 }
 
 impl OpenPrompt {
-    pub(crate) fn open(handle: Handle, agent_id: Option<String>, prompt: Prompt) -> Self {
-        let prompt_id = handle.shared().new_id("prompt");
-        handle.tell(AgentEvent::PromptOpened { prompt_id: prompt_id.clone(), prompt, agent_id });
+    pub(crate) fn open(handle: Handle, agent_id: Option<EventId>, prompt: Prompt) -> Self {
+        let prompt_id = handle.shared().new_id();
+        let opened = AgentEvent::prompt_opened(prompt_id.clone(), prompt);
+        handle.tell(opened.of_agent(agent_id));
         Self { handle, prompt_id }
     }
 }
 
 impl Drop for OpenPrompt {
     fn drop(&mut self) {
-        let prompt_id = std::mem::take(&mut self.prompt_id);
-        self.handle.tell(AgentEvent::PromptClosed { prompt_id });
+        self.handle.tell(AgentEvent::prompt_closed(self.prompt_id.clone()));
     }
 }

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use herdr_proto::{ReportState, StateKey};
 use crate::activity::{Activity, Refused};
 use crate::diagnostic::Diagnostic;
 use crate::engine::Shared;
-use crate::event::{AgentEvent, MAIN_AGENT, Prompt, SessionStarted};
+use crate::event::{AgentEvent, Prompt};
 use crate::feed::Feed;
 use crate::guards::{OpenPrompt, Turn};
 use crate::machine::Counters;
@@ -68,43 +67,40 @@ impl Handle {
 
     /// Begins or continues a session.
     pub fn session(&self, id: impl Into<String>) -> &Self {
-        self.tell(AgentEvent::SessionStarted(SessionStarted::new(id)))
+        self.tell(AgentEvent::session_started(id))
     }
 
     /// Sets what the session is about; a blank title takes it off.
     pub fn title(&self, title: impl Into<String>) -> &Self {
-        let title = Some(title.into());
-        self.tell(AgentEvent::TitleChanged { title, agent_id: MAIN_AGENT.to_owned() })
+        self.tell(AgentEvent::title_changed(Some(title.into())))
     }
 
     /// Sets which model answers, and how many tokens its context holds; `None`
     /// or 0 is unknown. A blank model takes it off.
     pub fn model(&self, model: impl Into<String>, context_window: Option<u64>) -> &Self {
-        let model = Some(model.into());
-        let agent_id = MAIN_AGENT.to_owned();
-        self.tell(AgentEvent::ModelChanged { model, context_window, agent_id })
+        self.tell(AgentEvent::model_changed(Some(model.into()), context_window))
     }
 
     /// Sets how many tokens of the context are used.
     pub fn usage(&self, used: u64) -> &Self {
-        self.tell(AgentEvent::UsageChanged { used, agent_id: MAIN_AGENT.to_owned() })
+        self.tell(AgentEvent::usage_changed(used))
     }
 
     /// Sets one of the host's own tokens; `None` or blank takes it off.
     pub fn token(&self, key: impl Into<String>, text: Option<String>) -> &Self {
-        self.tell(AgentEvent::TokensChanged { tokens: BTreeMap::from([(key.into(), text)]) })
+        self.tell(AgentEvent::tokens_changed([(key.into(), text)]))
     }
 
     /// Sets the text for a state; `None` or blank falls back to the configured
     /// one.
     pub fn label(&self, state: StateKey, text: Option<String>) -> &Self {
-        self.tell(AgentEvent::LabelsChanged { labels: BTreeMap::from([(state, text)]) })
+        self.tell(AgentEvent::labels_changed([(state, text)]))
     }
 
     /// Sets the state, for hosts that know only states. `Unknown` counts as
     /// idle.
     pub fn state(&self, state: ReportState) -> &Self {
-        self.tell(AgentEvent::StateSet { state, label: None })
+        self.tell(AgentEvent::state_set(state, None))
     }
 
     /// Gives the pane back until the next event.

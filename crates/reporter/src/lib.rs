@@ -73,8 +73,8 @@ pub use config::{Config, Privacy, ReasonLabel, Role, Source, UnverifiedPane};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use error::{Error, ErrorKind};
 pub use event::{
-    AgentEvent, EventLine, ID_MAX_BYTES, LineError, LineProblem, MAIN_AGENT, Prompt, PromptKind,
-    SessionStarted,
+    AgentEvent, EventId, EventLine, ID_MAX_BYTES, LineError, LineProblem, MAIN_AGENT, Prompt,
+    PromptKind, SessionStarted, TurnOutcome,
 };
 pub use feed::Feed;
 pub use guards::{OpenPrompt, ToolRun, Turn};

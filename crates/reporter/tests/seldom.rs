@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use fake_herdr::FakeHerdr;
 use herdr_proto::{PaneId, ReportState};
 use herdr_reporter::{
-    Activity, AgentEvent, Builder, Config, Ended, Flushed, MAIN_AGENT, Reporter, SessionStarted,
+    Activity, AgentEvent, Builder, Config, Ended, Flushed, Reporter, SessionStarted,
 };
 use herdr_socket_transport::Endpoint;
 
@@ -43,7 +43,7 @@ fn the_hosts_iterator_may_use_the_reporter() {
         let handle = pane.handle();
         pane.record_all((0..3).map(|_| {
             assert!(handle.is_active());
-            AgentEvent::AgentStarted { agent_id: MAIN_AGENT.into() }
+            AgentEvent::agent_started()
         }));
         done.send(()).unwrap();
     });
@@ -128,10 +128,10 @@ fn a_turn_that_ends_does_not_take_one_that_begins_with_it() {
 fn tokens_that_go_make_room_for_those_that_come() {
     let text = || Some("v".to_owned());
     let mut activity = Activity::default();
-    let full = (0..32).map(|n| (format!("k{n:02}"), text())).collect();
-    activity.apply(AgentEvent::TokensChanged { tokens: full }).unwrap();
+    let full = (0..32).map(|n| (format!("k{n:02}"), text()));
+    activity.apply(AgentEvent::tokens_changed(full)).unwrap();
     let swap = BTreeMap::from([("a".to_owned(), text()), ("k31".to_owned(), None)]);
-    activity.apply(AgentEvent::TokensChanged { tokens: swap }).unwrap();
+    activity.apply(AgentEvent::tokens_changed(swap)).unwrap();
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_session_of_which_nothing_can_be_sent_is_none() {
 #[test]
 fn ids_are_bounded_whoever_makes_them() {
     let mut activity = Activity::default();
-    let event = AgentEvent::AgentStarted { agent_id: "x".repeat(1 << 20) };
+    let event = AgentEvent::agent_started().of_agent(Some("x".repeat(1 << 20).into()));
     assert!(activity.apply(event).is_err());
     assert_eq!(activity.state(), None);
 }

@@ -122,7 +122,7 @@ fn b18_a_reload_in_mid_turn_stays_working(stage: &Stage) {
     let mut watch = stage.watch();
     let host = stage.builder(AGENT, |_| {}).initial(ReportState::Working).start();
     stage.wait_for("working");
-    host.record(AgentEvent::AgentSettled { agent_id: MAIN_AGENT.into() }).unwrap();
+    host.record(AgentEvent::agent_settled()).unwrap();
     let seen = watch.until(&AgentStatus::IDLE);
     assert_eq!(seen.first(), Some(&AgentStatus::WORKING), "{seen:?}");
     assert_eq!(seen.len(), 2, "{seen:?}");
@@ -149,12 +149,9 @@ fn b23_a_block_ends_however_its_guard_goes(stage: &Stage) {
     assert!(caught.is_err());
     stage.wait_for("working");
 
-    let closed = || AgentEvent::PromptClosed { prompt_id: "x".into() };
-    let opened = AgentEvent::PromptOpened {
-        prompt_id: "x".into(),
-        prompt: Prompt::approval("twice"),
-        agent_id: Some(MAIN_AGENT.into()),
-    };
+    let closed = || AgentEvent::prompt_closed("x");
+    let opened =
+        AgentEvent::prompt_opened("x", Prompt::approval("twice")).of_agent(Some(MAIN_AGENT.into()));
     host.record(opened.clone()).unwrap();
     stage.wait_for("blocked");
     host.record(closed()).unwrap();

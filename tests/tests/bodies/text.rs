@@ -161,10 +161,10 @@ fn b52_forty_tokens_are_what_fits(stage: &Stage) {
     let host = stage.reporter();
     let _turn = host.turn();
     let all = (0..40).map(|number| (format!("key-{number:02}"), Some(format!("value {number}"))));
-    let refused = host.record(AgentEvent::TokensChanged { tokens: all.collect() }).unwrap_err();
+    let refused = host.record(AgentEvent::tokens_changed(all)).unwrap_err();
     assert!(refused.to_string().contains("32"), "the limit is named: {refused}");
     let bad = BTreeMap::from([("no spaces".to_owned(), Some("x".to_owned()))]);
-    let refused = host.record(AgentEvent::TokensChanged { tokens: bad }).unwrap_err();
+    let refused = host.record(AgentEvent::tokens_changed(bad)).unwrap_err();
     assert!(refused.to_string().contains("no spaces"), "the key is named: {refused}");
     let pane = stage.flushed(&host);
     assert_eq!(pane.tokens.len(), 32, "{:?}", pane.tokens);

@@ -24,11 +24,7 @@ class Memory:
         if kind == "agent_started":
             self._agents[agent] = event
         elif kind == "agent_settled":
-            self._agents.pop(agent, None)
-            # A prompt whose agent is None belongs to no turn.
-            for open_ in (self._tools, self._prompts):
-                for key in [k for k, e in open_.items() if e.get("agent_id", "main") == agent]:
-                    del open_[key]
+            self._end_agent(agent)
         elif kind == "tool_started":
             self._tools[event.get("tool_id")] = event
         elif kind == "tool_finished":
@@ -44,7 +40,8 @@ class Memory:
         elif kind == "labels_changed":
             self._merge(event, "labels")
         elif kind == "session_started":
-            self._begin(event)
+            if agent == "main":
+                self._begin(event)
         elif kind == "session_ended":
             self._end_all()
         elif kind in ("workflow_snapshot", "workflow_unavailable"):
@@ -71,7 +68,9 @@ class Memory:
         before = self._values.get("session_started")
         other = before is not None and before.get("session_id") != event.get("session_id")
         if other and event.get("reason") != "compact":
-            self._end_all()
+            # What the main agent left open was the other session's.
+            self._end_agent("main")
+            self._values.pop("state_set", None)
         self._values["session_started"] = event
         # What the session event says itself is newer than what was said before.
         for field, kind in (
@@ -81,6 +80,13 @@ class Memory:
         ):
             if field in event:
                 self._values.pop(kind, None)
+
+    def _end_agent(self, agent: str) -> None:
+        self._agents.pop(agent, None)
+        # A prompt whose agent is None belongs to no turn.
+        for open_ in (self._tools, self._prompts):
+            for key in [k for k, e in open_.items() if e.get("agent_id", "main") == agent]:
+                del open_[key]
 
     def _merge(self, event: Event, field: str) -> None:
         before = self._values.get(event["event"], {}).get(field) or {}

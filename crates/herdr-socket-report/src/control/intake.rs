@@ -64,7 +64,7 @@ impl Intake {
 
     /// Says what is true until an event bears on it.
     pub(crate) fn begin_with(&self, state: ReportState) {
-        self.record_all(vec![AgentEvent::StateSet { state, label: None }]);
+        self.record_all(vec![AgentEvent::state_set(state, None)]);
         self.lock().provisional = true;
     }
 
@@ -102,7 +102,7 @@ impl Intake {
         let first = first.filter(|_| std::mem::take(&mut state.provisional));
         if let Some(first) = first {
             // What was said at the start is over; the host knows now.
-            events.insert(first, AgentEvent::StateSet { state: ReportState::Idle, label: None });
+            events.insert(first, AgentEvent::state_set(ReportState::Idle, None));
         }
         let mut refused = match &mut state.to {
             To::Reporter(handle) => handle.record_all(events),

@@ -108,7 +108,7 @@ mod tests {
     }
 
     fn started(line: u64) -> Item {
-        Item::Event { line, event: AgentEvent::AgentStarted { agent_id: "main".into() } }
+        Item::Event { line, event: AgentEvent::agent_started() }
     }
 
     const START: &[u8] = b"{\"event\": \"agent_started\"}\n";
@@ -131,7 +131,7 @@ mod tests {
         else {
             panic!("{items:?}");
         };
-        assert!(first.starts_with("no JSON"), "{first}");
+        assert!(first.starts_with("not JSON"), "{first}");
         assert_eq!(second, "unknown event `nonsense`");
         assert_eq!(*good, started(4));
     }

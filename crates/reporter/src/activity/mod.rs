@@ -12,7 +12,7 @@ use std::fmt;
 use herdr_proto::limits::TOKENS_PER_PANE;
 use herdr_proto::{InvalidValue, PresentationText, ReportState, StateKey, StateLabels, TokenKey};
 
-use crate::event::{AgentEvent, ID_MAX_BYTES, MAIN_AGENT, SessionStarted};
+use crate::event::{AgentEvent, ID_MAX_BYTES, SessionStarted};
 use session::KnownSession;
 pub use session::Session;
 pub use snapshot::{Presentation, Snapshot};
@@ -27,17 +27,19 @@ use work::Work;
 /// use herdr_reporter::{Activity, AgentEvent, Config};
 ///
 /// let mut activity = Activity::default();
-/// activity.apply(AgentEvent::AgentStarted { agent_id: "main".into() })?;
+/// activity.apply(AgentEvent::agent_started())?;
 /// assert_eq!(activity.state(), Some(ReportState::Working));
-/// activity.apply(AgentEvent::AgentSettled { agent_id: "main".into() })?;
+/// activity.apply(AgentEvent::agent_settled())?;
 /// assert_eq!(activity.snapshot(&Config::default()).unwrap().state, ReportState::Idle);
 /// # Ok::<(), herdr_reporter::Refused>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Activity {
     work: Work,
-    /// The last state that is to be shown; `None` until an event bears on it.
+    /// The last state that is to be shown; `None` until something begins, and
+    /// after a release.
     state: Option<ReportState>,
+    /// The pane was given back.
     released: bool,
     /// Rises when everything is to go out again though nothing changed.
     resend: u64,
@@ -121,49 +123,53 @@ impl Activity {
     /// [`Refused`] names what was left out; everything else of the event was
     /// folded.
     pub fn apply(&mut self, event: AgentEvent) -> Result<(), Refused> {
-        if event.ids().any(|id| id.len() > ID_MAX_BYTES) {
+        if event.has_long_id() {
             return Err(Refused::LongId);
         }
-        self.released = false;
+        // After a release only something that begins claims the pane again.
+        let claims = event.is_beginning() || (event.is_about_work() && !self.released);
+        let outcome = self.fold(event);
+        if claims {
+            self.released = false;
+            self.settle_state();
+        }
+        outcome
+    }
+
+    fn fold(&mut self, event: AgentEvent) -> Result<(), Refused> {
         match event {
-            AgentEvent::SessionStarted(session) => return self.start_session(session),
-            AgentEvent::SessionEnded { agent_id } if agent_id == MAIN_AGENT => {
-                self.work = Work::default();
-                self.settle_state();
+            AgentEvent::SessionStarted(session) if session.agent_id.is_main() => {
+                return self.start_session(session);
             }
-            AgentEvent::TitleChanged { title, agent_id } if agent_id == MAIN_AGENT => {
+            AgentEvent::SessionEnded { agent_id } if agent_id.is_main() => {
+                self.work = Work::default();
+            }
+            AgentEvent::TitleChanged { title, agent_id } if agent_id.is_main() => {
                 self.title = text::clean(title.as_deref());
             }
-            AgentEvent::ModelChanged { model, context_window, agent_id }
-                if agent_id == MAIN_AGENT =>
-            {
+            AgentEvent::ModelChanged { model, context_window, agent_id } if agent_id.is_main() => {
                 self.model = text::clean(model.as_deref());
                 self.window = context_window.filter(|window| *window > 0);
             }
-            AgentEvent::UsageChanged { used, agent_id } if agent_id == MAIN_AGENT => {
+            AgentEvent::UsageChanged { used, agent_id } if agent_id.is_main() => {
                 self.used = Some(used);
             }
-            // Another agent's session is not the pane's.
-            AgentEvent::SessionEnded { .. }
-            | AgentEvent::TitleChanged { .. }
-            | AgentEvent::ModelChanged { .. }
-            | AgentEvent::UsageChanged { .. } => {}
             AgentEvent::TokensChanged { tokens } => return self.change_tokens(tokens),
             AgentEvent::LabelsChanged { labels } => self.change_labels(labels),
-            AgentEvent::Release => self.released = true,
-            work => {
-                let outcome = self.work.apply(work);
-                self.settle_state();
-                return outcome;
+            // Everything said so far is forgotten.
+            AgentEvent::Release => {
+                *self = Self { released: true, resend: self.resend, ..Self::default() };
             }
+            // Facts about another agent's session are not the pane's, and the
+            // work does not know them either.
+            other => return self.work.apply(other),
         }
         Ok(())
     }
 
-    /// The state to show; `None` while no event has borne on it, and after a
-    /// release.
+    /// The state to show; `None` until something begins, and after a release.
     pub fn state(&self) -> Option<ReportState> {
-        self.state.filter(|_| !self.released)
+        self.state
     }
 
     /// Whether a state was to be shown, or the pane to be given back.
@@ -180,14 +186,14 @@ impl Activity {
     }
 
     fn start_session(&mut self, session: SessionStarted) -> Result<(), Refused> {
-        if session.agent_id != MAIN_AGENT {
-            return Ok(());
-        }
-        let same = |known: &KnownSession| known.id == session.session_id;
-        if self.session.as_ref().is_some_and(|known| !same(known)) {
+        let other = |known: &KnownSession| known.id != session.session_id;
+        if self.session.as_ref().is_some_and(other) {
             self.model = None;
             self.window = None;
             self.used = None;
+            if session.reason.as_deref() != Some("compact") {
+                self.work.end_main_agent();
+            }
         }
         if let Some(model) = &session.model {
             let model = text::clean(Some(model));
@@ -206,7 +212,6 @@ impl Activity {
         let (session, wrong) = KnownSession::of(session);
         self.session = Some(session);
         self.resend += 1;
-        self.settle_state();
         if wrong.is_empty() { Ok(()) } else { Err(Refused::Session(wrong)) }
     }
 

@@ -96,7 +96,7 @@ impl Activity {
 
     fn reason(&self, state: ReportState, config: &Config) -> Option<PresentationText> {
         let from =
-            if state == ReportState::Blocked { config.message } else { config.working_message };
+            if state == ReportState::Working { config.working_message } else { config.message };
         if from == Source::None {
             return None;
         }
@@ -131,9 +131,9 @@ impl Activity {
             };
             labels.extend(label.map(|label| (key, label)));
         }
-        // Idle is called done until somebody has seen it.
-        if let Some(label) = labels.get(&StateKey::Idle).cloned() {
-            labels.entry(StateKey::Done).or_insert(label);
+        if let Some(idle) = labels.get(&StateKey::Idle).cloned() {
+            // Herdr calls an idle that nobody has seen done.
+            labels.entry(StateKey::Done).or_insert(idle);
         }
         let title = self.title.clone().filter(|_| config.title == Source::Auto && !fixed);
         Presentation { title, display_agent: text::clean(config.display_name.as_deref()), labels }
@@ -181,14 +181,14 @@ fn phrase(reason: Reason, privacy: Privacy) -> Option<PresentationText> {
         Reason::Prompt(PromptKind::Approval, _) => "Waiting for approval",
         Reason::Prompt(..) => "Waiting for an answer",
         Reason::Run(_) => "Workflow needs attention",
-        Reason::Tool(_) | Reason::Said(_) => "",
+        Reason::Tool(_) | Reason::Said(_) | Reason::Error(_) => "",
     };
     let own = match (reason, privacy) {
         (Reason::Prompt(_, label), Privacy::Text)
         | (Reason::Prompt(PromptKind::Approval, label), Privacy::Tool) => label,
         (Reason::Run(Some(run)), Privacy::Text) => text::clean(Some(&format!("{fixed}: {run}"))),
         (Reason::Tool(name), Privacy::Text | Privacy::Tool) => Some(name),
-        (Reason::Said(label), Privacy::Text) => Some(label),
+        (Reason::Said(label) | Reason::Error(label), Privacy::Text) => Some(label),
         _ => None,
     };
     own.or_else(|| text::clean(Some(fixed)))

@@ -3,12 +3,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use herdr_proto::{PresentationText, ReportState};
 
 use super::{OPEN_MAX, Refused, text};
-use crate::event::{AgentEvent, PromptKind};
+use crate::event::{AgentEvent, EventId, PromptKind, TurnOutcome};
+
+/// Most providers that are kept though they may have nothing to say.
+const NAMES_MAX: usize = 64;
 
 /// What runs and what waits.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Work {
-    agents: BTreeSet<String>,
+    agents: BTreeSet<EventId>,
     /// In the order of their start.
     tools: Vec<Tool>,
     /// In the order of their opening.
@@ -16,23 +19,25 @@ pub(super) struct Work {
     providers: BTreeMap<String, Provider>,
     /// What a host that knows only states said last; idle is nothing.
     set: Option<SetState>,
+    /// What went wrong in the main agent's last turn.
+    error: Option<PresentationText>,
     /// Counts what began to wait, to tell which is the newest.
     waits: u64,
 }
 
 #[derive(Debug, Clone)]
 struct Tool {
-    id: String,
+    id: EventId,
     name: Option<PresentationText>,
-    agent: String,
+    agent: EventId,
 }
 
 #[derive(Debug, Clone)]
 struct OpenPrompt {
-    id: String,
+    id: EventId,
     kind: PromptKind,
     label: Option<PresentationText>,
-    agent: Option<String>,
+    agent: Option<EventId>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -60,6 +65,8 @@ pub(super) enum Reason {
     Tool(PresentationText),
     /// The host said so.
     Said(PresentationText),
+    /// The last turn went wrong.
+    Error(PresentationText),
 }
 
 impl Work {
@@ -67,35 +74,42 @@ impl Work {
         match event {
             AgentEvent::AgentStarted { agent_id } => {
                 self.room(self.agents.contains(&agent_id))?;
+                if agent_id.is_main() {
+                    self.error = None;
+                }
                 self.agents.insert(agent_id);
             }
-            AgentEvent::AgentSettled { agent_id } => {
-                self.agents.remove(&agent_id);
-                self.tools.retain(|tool| tool.agent != agent_id);
-                self.prompts.retain(|prompt| prompt.agent.as_ref() != Some(&agent_id));
+            AgentEvent::AgentSettled { agent_id, outcome, message } => {
+                if agent_id.is_main() {
+                    let failed = outcome == Some(TurnOutcome::Error);
+                    self.error = text::clean(message.as_deref()).filter(|_| failed);
+                }
+                self.end_agent(&agent_id);
             }
             AgentEvent::ToolStarted { tool_id, tool, agent_id } => {
-                let open = self.tools.iter().any(|tool| tool.id == tool_id);
-                self.room(open)?;
-                if !open {
-                    let name = text::clean(Some(&tool));
-                    self.tools.push(Tool { id: tool_id, name, agent: agent_id });
+                let known = self.tools.iter().position(|tool| tool.id == tool_id);
+                self.room(known.is_some())?;
+                let tool = Tool { id: tool_id, name: text::clean(Some(&tool)), agent: agent_id };
+                match known {
+                    Some(at) => self.tools[at] = tool,
+                    None => self.tools.push(tool),
                 }
             }
             AgentEvent::ToolFinished { tool_id } => self.tools.retain(|tool| tool.id != tool_id),
             AgentEvent::PromptOpened { prompt_id, prompt, agent_id } => {
                 let open = self.prompts.iter().any(|prompt| prompt.id == prompt_id);
                 self.room(open)?;
-                if !open {
-                    let label = text::clean(prompt.label.as_deref());
-                    let kind = prompt.kind;
-                    self.prompts.push(OpenPrompt { id: prompt_id, kind, label, agent: agent_id });
-                }
+                // Opened again, it is the newest.
+                self.prompts.retain(|prompt| prompt.id != prompt_id);
+                let label = text::clean(prompt.label.as_deref());
+                let kind = prompt.kind;
+                self.prompts.push(OpenPrompt { id: prompt_id, kind, label, agent: agent_id });
             }
             AgentEvent::PromptClosed { prompt_id } => {
                 self.prompts.retain(|prompt| prompt.id != prompt_id);
             }
             AgentEvent::WorkflowSnapshot { provider, ready: true, running, waiting } => {
+                self.forget_names(&provider);
                 self.room(self.providers.contains_key(&provider))?;
                 let known = self.providers.entry(provider).or_default();
                 known.known = true;
@@ -108,10 +122,17 @@ impl Work {
             }
             AgentEvent::WorkflowSnapshot { provider, .. }
             | AgentEvent::WorkflowUnavailable { provider } => {
+                self.forget_names(&provider);
                 self.room(self.providers.contains_key(&provider))?;
                 self.providers.entry(provider).or_default();
             }
-            AgentEvent::StateSet { state, label } => {
+            AgentEvent::StateSet { state, label, settles } => {
+                if settles {
+                    self.agents.clear();
+                    self.tools.clear();
+                    self.prompts.clear();
+                    self.error = None;
+                }
                 let label = text::clean(label.as_deref());
                 self.set = match state {
                     ReportState::Working => Some(SetState { blocked: false, label }),
@@ -123,6 +144,21 @@ impl Work {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The main agent's work is another session's: what it left open has ended,
+    /// and so has a state that was set.
+    pub(super) fn end_main_agent(&mut self) {
+        self.end_agent(&EventId::default());
+        self.set = None;
+        self.error = None;
+    }
+
+    /// An agent's turn has ended, with the tools and prompts that it left open.
+    fn end_agent(&mut self, agent: &EventId) {
+        self.agents.remove(agent);
+        self.tools.retain(|tool| tool.agent != *agent);
+        self.prompts.retain(|prompt| prompt.agent.as_ref() != Some(agent));
     }
 
     pub(super) fn state(&self) -> ReportState {
@@ -159,13 +195,22 @@ impl Work {
                 let tool = self.tools.iter().rev().find_map(|tool| tool.name.clone());
                 tool.map(Reason::Tool).or_else(|| said(false))
             }
-            ReportState::Idle | ReportState::Unknown => None,
+            ReportState::Idle => self.error.clone().map(Reason::Error),
+            ReportState::Unknown => None,
         }
     }
 
     fn newest_run(&self) -> Option<&Option<PresentationText>> {
         let waiting = self.providers.values().filter_map(|provider| provider.waiting.as_ref());
         waiting.max_by_key(|(_, since)| *since).map(|(run, _)| run)
+    }
+
+    /// Where many providers were named, a new name takes the place of those that
+    /// run nothing and have nothing that waits.
+    fn forget_names(&mut self, new: &str) {
+        if self.providers.len() >= NAMES_MAX && !self.providers.contains_key(new) {
+            self.providers.retain(|_, provider| provider.running || provider.waiting.is_some());
+        }
     }
 
     fn room(&self, known: bool) -> Result<(), Refused> {

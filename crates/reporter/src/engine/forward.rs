@@ -191,30 +191,25 @@ mod tests {
 
     #[test]
     fn the_guard_comes_to_want_what_the_host_wants() {
-        let main = || "main".to_owned();
         let config = Config { reason_label: crate::ReasonLabel::Off, ..Config::default() };
         let (mut host, mut guard) = (Activity::default(), Activity::default());
         let mut told = None;
         let mut session = SessionStarted::new("s");
         session.model = Some("m".into());
-        let token = |key: &str, text: Option<&str>| AgentEvent::TokensChanged {
-            tokens: [(key.to_owned(), text.map(str::to_owned))].into(),
+        let token = |key: &str, text: Option<&str>| {
+            AgentEvent::tokens_changed([(key.to_owned(), text.map(str::to_owned))])
         };
         let steps = [
             AgentEvent::SessionStarted(session),
-            AgentEvent::AgentStarted { agent_id: main() },
+            AgentEvent::agent_started(),
             token("a", Some("1")),
             token("b", Some("2")),
-            AgentEvent::PromptOpened {
-                prompt_id: "p".into(),
-                prompt: Prompt::approval("Run it?"),
-                agent_id: None,
-            },
+            AgentEvent::prompt_opened("p", Prompt::approval("Run it?")).of_agent(None),
             token("a", None),
-            AgentEvent::TitleChanged { title: Some("T".into()), agent_id: main() },
-            AgentEvent::PromptClosed { prompt_id: "p".into() },
-            AgentEvent::TitleChanged { title: None, agent_id: main() },
-            AgentEvent::AgentSettled { agent_id: main() },
+            AgentEvent::title_changed(Some("T".into())),
+            AgentEvent::prompt_closed("p"),
+            AgentEvent::title_changed(None),
+            AgentEvent::agent_settled(),
             AgentEvent::Release,
         ];
         for step in steps {

@@ -9,7 +9,7 @@ use super::telling::Telling;
 use crate::activity::{Activity, Refused, Snapshot};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
-use crate::event::AgentEvent;
+use crate::event::{AgentEvent, EventId};
 use crate::feed::Feed;
 use crate::machine::{Counters, Ended, Lease, PredecessorClaim};
 use crate::receipt::Receipt;
@@ -149,10 +149,10 @@ impl Shared {
     }
 
     /// An id that no other guard of this reporter has.
-    pub(crate) fn new_id(&self, kind: &str) -> String {
+    pub(crate) fn new_id(&self) -> EventId {
         let mut state = self.lock();
         state.guards.last_id += 1;
-        format!("{kind}-{}", state.guards.last_id)
+        EventId::ours(state.guards.last_id)
     }
 
     /// Takes the main agent's turn, if no other guard has it.

@@ -3,18 +3,25 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::near::{nearest, shown};
-use super::{ID_MAX_BYTES, LineProblem, MAIN_AGENT};
+use super::{EventId, ID_MAX_BYTES, LineProblem};
+
+/// What an id may be.
+const ID: &str = "a text or a number";
+const FLAG: &str = "true or false";
 
 /// Every field that some event has, so that none is taken for another one
 /// written wrong.
-const KNOWN: [&str; 23] = [
+const KNOWN: [&str; 27] = [
     "agent_id",
     "context_window",
     "id",
     "kind",
     "label",
     "labels",
+    "message",
     "model",
+    "outcome",
+    "percent",
     "prompt_id",
     "provider",
     "ready",
@@ -23,6 +30,7 @@ const KNOWN: [&str; 23] = [
     "running",
     "session_id",
     "session_path",
+    "settles",
     "state",
     "timeout_ms",
     "title",
@@ -70,9 +78,34 @@ impl<'a> Fields<'a> {
         self.text(name)
     }
 
-    pub(super) fn id(&mut self, name: &'static str) -> Result<String, LineProblem> {
-        let id = self.text(name)?.ok_or_else(|| self.missing(name, "a text"))?;
-        self.check_id(name, id)
+    pub(super) fn id(&mut self, name: &'static str) -> Result<EventId, LineProblem> {
+        self.id_text(name).map(EventId::from)
+    }
+
+    /// An id as text; a number is one, too.
+    pub(super) fn id_text(&mut self, name: &'static str) -> Result<String, LineProblem> {
+        match self.optional_id(name)? {
+            Some(id) => Ok(id),
+            None => Err(self.missing(name, ID)),
+        }
+    }
+
+    fn optional_id(&mut self, name: &'static str) -> Result<Option<String>, LineProblem> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(id)) => self.check_id(name, id).map(Some),
+            Some(Value::Number(id)) => Ok(Some(id.to_string())),
+            Some(other) => Err(self.wrong(name, &other, ID)),
+        }
+    }
+
+    /// A name for people; of a long one the beginning.
+    pub(super) fn name(&mut self, name: &'static str) -> Result<String, LineProblem> {
+        let mut text = self.text(name)?.ok_or_else(|| self.missing(name, "a text"))?;
+        let most = text.len().min(ID_MAX_BYTES);
+        let cut = (0..=most).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(cut.unwrap_or_default());
+        Ok(text)
     }
 
     /// One of a few words, as `expected` says; which one is for the caller.
@@ -89,15 +122,12 @@ impl<'a> Fields<'a> {
     }
 
     /// Whose event it is: the main agent's if nothing is said.
-    pub(super) fn agent(&mut self) -> Result<String, LineProblem> {
-        match self.text("agent_id")? {
-            None => Ok(MAIN_AGENT.to_owned()),
-            Some(id) => self.check_id("agent_id", id),
-        }
+    pub(super) fn agent(&mut self) -> Result<EventId, LineProblem> {
+        Ok(self.optional_id("agent_id")?.map(EventId::from).unwrap_or_default())
     }
 
     /// As [`agent`](Self::agent), but an explicit `null` is nobody.
-    pub(super) fn agent_or_nobody(&mut self) -> Result<Option<String>, LineProblem> {
+    pub(super) fn agent_or_nobody(&mut self) -> Result<Option<EventId>, LineProblem> {
         if self.fields.get("agent_id").is_some_and(Value::is_null) {
             return Ok(None);
         }
@@ -113,12 +143,28 @@ impl<'a> Fields<'a> {
         self.number(name)?.ok_or_else(|| self.missing(name, "a whole number from 0 on"))
     }
 
-    pub(super) fn flag(&mut self, name: &'static str) -> Result<bool, LineProblem> {
-        match self.take(name) {
-            None => Err(self.missing(name, "true or false")),
-            Some(Value::Bool(flag)) => Ok(flag),
-            Some(other) => Err(self.wrong(name, &other, "true or false")),
+    /// A number that has to be there, though it may be `null`.
+    pub(super) fn nullable_number(
+        &mut self,
+        name: &'static str,
+        expected: &'static str,
+    ) -> Result<Option<u64>, LineProblem> {
+        if !self.fields.contains_key(name) {
+            return Err(self.missing(name, expected));
         }
+        self.number(name)
+    }
+
+    pub(super) fn flag(&mut self, name: &'static str) -> Result<Option<bool>, LineProblem> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
+            Some(other) => Err(self.wrong(name, &other, FLAG)),
+        }
+    }
+
+    pub(super) fn required_flag(&mut self, name: &'static str) -> Result<bool, LineProblem> {
+        self.flag(name)?.ok_or_else(|| self.missing(name, FLAG))
     }
 
     pub(super) fn texts(&mut self, name: &'static str) -> Result<Option<Vec<String>>, LineProblem> {
@@ -129,6 +175,7 @@ impl<'a> Fields<'a> {
                 .zip(items)
                 .map(|(place, item)| match item {
                     Value::String(text) => Ok(text),
+                    Value::Number(number) => Ok(number.to_string()),
                     other => {
                         let problem = format!("has {} in place {place}", kind_of(&other));
                         Err(self.problem(name, problem, expected))
@@ -183,7 +230,7 @@ impl<'a> Fields<'a> {
     fn wrong(&self, field: &'static str, value: &Value, expected: &'static str) -> LineProblem {
         let kind = match kind_of(value) {
             // There a number is right, only not this one.
-            "a number" if expected.contains("number") => "another number",
+            "a number" if expected.contains("whole number") => "another number",
             kind => kind,
         };
         self.problem(field, format!("is {kind}"), expected)

@@ -6,7 +6,8 @@ use serde_json::error::Category;
 
 use super::fields::Fields;
 use super::near::shown;
-use super::{AgentEvent, LineError, LineProblem, Prompt, PromptKind, SessionStarted};
+use super::repair::repaired;
+use super::{AgentEvent, LineError, LineProblem, Prompt, PromptKind, SessionStarted, TurnOutcome};
 
 /// One line of the event language.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +24,7 @@ pub enum EventLine {
     },
 }
 
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// How long a flush waits if it does not say.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -46,7 +48,8 @@ impl EventLine {
     /// );
     /// ```
     pub fn parse(line: &[u8]) -> Result<Option<Self>, LineError> {
-        let line = line.trim_ascii();
+        // Some programs begin a file, and so the first line, with a mark.
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
         if line.is_empty() {
             return Ok(None);
         }
@@ -55,7 +58,9 @@ impl EventLine {
 }
 
 fn parse(line: &[u8]) -> Result<EventLine, LineProblem> {
-    let value: Value = serde_json::from_slice(line).map_err(|error| no_json(line, &error))?;
+    let value = serde_json::from_slice(line)
+        .or_else(|error| serde_json::from_str(&repaired(line)).map_err(|_| error))
+        .map_err(|error| not_json(&error))?;
     let Value::Object(mut map) = value else { return Err(LineProblem::NotAnObject) };
     let Some(Value::String(kind)) = map.remove("event") else { return Err(LineProblem::NoKind) };
     let Some(kind) = KINDS.iter().find(|known| **known == kind) else {
@@ -65,20 +70,21 @@ fn parse(line: &[u8]) -> Result<EventLine, LineProblem> {
 }
 
 /// What exactly keeps a line from being JSON.
-fn no_json(line: &[u8], error: &serde_json::Error) -> LineProblem {
+fn not_json(error: &serde_json::Error) -> LineProblem {
     // The reader names it only by its words; a test holds it to them.
     const TOO_DEEP: &str = "recursion limit exceeded";
     let column = error.column();
-    match std::str::from_utf8(line) {
-        Err(wrong) => LineProblem::NotUtf8(wrong.valid_up_to() + 1),
-        Ok(_) if error.to_string().starts_with(TOO_DEEP) => LineProblem::TooDeep(column),
-        Ok(_) if error.classify() == Category::Eof => LineProblem::CutOff(column),
-        Ok(_) => LineProblem::NotJson(column),
+    if error.to_string().starts_with(TOO_DEEP) {
+        LineProblem::TooDeep(column)
+    } else if error.classify() == Category::Eof {
+        LineProblem::CutOff(column)
+    } else {
+        LineProblem::NotJson(column)
     }
 }
 
 /// Every event, as lines name it.
-pub(super) const KINDS: [&str; 18] = [
+pub(super) const KINDS: [&str; 19] = [
     "session_started",
     "session_ended",
     "agent_started",
@@ -87,6 +93,7 @@ pub(super) const KINDS: [&str; 18] = [
     "tool_finished",
     "prompt_opened",
     "prompt_closed",
+    "progress_changed",
     "workflow_snapshot",
     "workflow_unavailable",
     "state_set",
@@ -102,7 +109,7 @@ pub(super) const KINDS: [&str; 18] = [
 fn event(kind: &str, fields: &mut Fields<'_>) -> Result<EventLine, LineProblem> {
     let event = match kind {
         "session_started" => AgentEvent::SessionStarted(SessionStarted {
-            session_id: fields.id("session_id")?,
+            session_id: fields.id_text("session_id")?,
             session_path: fields.text("session_path")?,
             reason: fields.text("reason")?,
             title: fields.text("title")?,
@@ -114,10 +121,14 @@ fn event(kind: &str, fields: &mut Fields<'_>) -> Result<EventLine, LineProblem> 
         }),
         "session_ended" => AgentEvent::SessionEnded { agent_id: fields.agent()? },
         "agent_started" => AgentEvent::AgentStarted { agent_id: fields.agent()? },
-        "agent_settled" => AgentEvent::AgentSettled { agent_id: fields.agent()? },
+        "agent_settled" => AgentEvent::AgentSettled {
+            agent_id: fields.agent()?,
+            outcome: fields.text("outcome")?.as_deref().and_then(outcome),
+            message: fields.text("message")?,
+        },
         "tool_started" => AgentEvent::ToolStarted {
             tool_id: fields.id("tool_id")?,
-            tool: fields.id("tool")?,
+            tool: fields.name("tool")?,
             agent_id: fields.agent()?,
         },
         "tool_finished" => AgentEvent::ToolFinished { tool_id: fields.id("tool_id")? },
@@ -127,16 +138,23 @@ fn event(kind: &str, fields: &mut Fields<'_>) -> Result<EventLine, LineProblem> 
             agent_id: fields.agent_or_nobody()?,
         },
         "prompt_closed" => AgentEvent::PromptClosed { prompt_id: fields.id("prompt_id")? },
+        "progress_changed" => {
+            AgentEvent::ProgressChanged { percent: percent(fields)?, agent_id: fields.agent()? }
+        }
         "workflow_snapshot" => AgentEvent::WorkflowSnapshot {
-            provider: fields.id("provider")?,
-            ready: fields.flag("ready")?,
+            provider: fields.id_text("provider")?,
+            ready: fields.required_flag("ready")?,
             running: fields.texts("running")?.unwrap_or_default(),
             waiting: fields.texts("waiting")?.unwrap_or_default(),
         },
         "workflow_unavailable" => {
-            AgentEvent::WorkflowUnavailable { provider: fields.id("provider")? }
+            AgentEvent::WorkflowUnavailable { provider: fields.id_text("provider")? }
         }
-        "state_set" => AgentEvent::StateSet { state: state(fields)?, label: fields.text("label")? },
+        "state_set" => AgentEvent::StateSet {
+            state: state(fields)?,
+            label: fields.text("label")?,
+            settles: fields.flag("settles")?.unwrap_or(false),
+        },
         "title_changed" => AgentEvent::TitleChanged {
             title: fields.nullable_text("title")?,
             agent_id: fields.agent()?,
@@ -169,11 +187,31 @@ fn event(kind: &str, fields: &mut Fields<'_>) -> Result<EventLine, LineProblem> 
 }
 
 fn prompt_kind(fields: &mut Fields<'_>) -> Result<PromptKind, LineProblem> {
-    Ok(match fields.word("kind", "approval or question")?.as_str() {
+    Ok(match fields.word("kind", "approval, question or auth")?.as_str() {
         "approval" => PromptKind::Approval,
         "question" => PromptKind::Question,
+        "auth" => PromptKind::Auth,
         _ => PromptKind::Other,
     })
+}
+
+/// How a turn ended; a word of a later version is as good as none.
+fn outcome(word: &str) -> Option<TurnOutcome> {
+    match word {
+        "done" => Some(TurnOutcome::Done),
+        "error" => Some(TurnOutcome::Error),
+        "cancelled" => Some(TurnOutcome::Cancelled),
+        _ => None,
+    }
+}
+
+fn percent(fields: &mut Fields<'_>) -> Result<Option<u8>, LineProblem> {
+    const EXPECTED: &str = "a whole number from 0 to 100, or null";
+    let Some(number) = fields.nullable_number("percent", EXPECTED)? else { return Ok(None) };
+    match u8::try_from(number) {
+        Ok(percent @ 0..=100) => Ok(Some(percent)),
+        _ => Err(fields.problem("percent", "is over 100", EXPECTED)),
+    }
 }
 
 fn state(fields: &mut Fields<'_>) -> Result<ReportState, LineProblem> {
@@ -182,14 +220,14 @@ fn state(fields: &mut Fields<'_>) -> Result<ReportState, LineProblem> {
     [ReportState::Idle, ReportState::Working, ReportState::Blocked]
         .into_iter()
         .find(|state| state.as_str() == word)
-        .ok_or_else(|| fields.problem("state", "is no such state", EXPECTED))
+        .ok_or_else(|| fields.problem("state", "is not a state", EXPECTED))
 }
 
 fn state_key(fields: &Fields<'_>, word: &str) -> Result<StateKey, LineProblem> {
     StateKey::ALL.into_iter().find(|key| key.as_str() == word).ok_or_else(|| {
         fields.problem(
             "labels",
-            format!("has `{}`, which is no state", shown(word)),
+            format!("has `{}`, which is not a state", shown(word)),
             "only idle, working, blocked, done and unknown",
         )
     })
@@ -206,11 +244,11 @@ mod tests {
     #[test]
     fn each_mistake_names_what_where_and_what_would_be_right() {
         for (line, expected) in [
-            ("{not json", "no JSON (column 2)"),
-            ("[1,2]", "JSON, but no object"),
-            ("\"text\"", "JSON, but no object"),
+            ("{not json", "not JSON (column 2)"),
+            ("[1,2]", "JSON, but not an object"),
+            ("\"text\"", "JSON, but not an object"),
             ("{}", "`event` is missing"),
-            (r#"{"event": 5}"#, "`event` is missing or no text"),
+            (r#"{"event": 5}"#, "`event` is missing or not a text"),
             (r#"{"event": "nonsense", "x": 1}"#, "unknown event `nonsense`"),
             (r#"{"event": "tool_started", "tool_id": "t"}"#, "tool_started: `tool` is missing"),
             (r#"{"event": "state_set", "state": "done"}"#, "expected idle, working or blocked"),
@@ -219,7 +257,7 @@ mod tests {
             (r#"{"event": "labels_changed", "labels": {"busy": "x"}}"#, "only idle, working"),
             (r#"{"event": "tokens_changed", "tokens": {"a": 1}}"#, "an object of texts and nulls"),
             (r#"{"event": "title_changed"}"#, "`title` is missing; expected a text or null"),
-            (r#"{"event": "agent_sta"#, "no JSON: it is cut off (column 20)"),
+            (r#"{"event": "agent_sta"#, "not JSON: it is cut off (column 20)"),
             (r#"{"event": "ToolStart"}"#, "`ToolStart`; did you mean `tool_started`?"),
             (r#"{"event": "state_set"}"#, "`state` is missing; expected idle, working or blocked"),
             (r#"{"event": "state_set", "state": 1}"#, "expected idle, working or blocked"),
@@ -230,11 +268,11 @@ mod tests {
             (r#"{"event": "tool_started", "tool": "x"}"#, "`tool_id` is missing; expected"),
             (
                 r#"{"event": "prompt_opened", "prompt_id": "p", "kind": 1}"#,
-                "`kind` is a number; expected approval or question",
+                "`kind` is a number; expected approval, question or auth",
             ),
             (
-                r#"{"event": "workflow_snapshot", "provider": "p", "ready": true, "running": ["a", 1]}"#,
-                "`running` has a number in place 2; expected a list of texts",
+                r#"{"event": "workflow_snapshot", "provider": "p", "ready": true, "running": ["a", 1, []]}"#,
+                "`running` has a list in place 3; expected a list of texts",
             ),
             (
                 r#"{"event": "tokens_changed", "tokens": {"a": "x", "b": [1]}}"#,
@@ -246,13 +284,55 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_or_nested_too_deep_is_called_so() {
-        let latin = EventLine::parse(b"  {\"event\": \"\xe9\"}").unwrap_err();
-        assert_eq!(*latin.problem(), LineProblem::NotUtf8(12));
-        let told = latin.to_string();
-        assert!(told.starts_with("no JSON: not UTF-8 (column 12); expected"), "{told}");
+    fn what_is_nested_too_deep_is_called_so() {
         let deep = format!(r#"{{"event": "release", "x": {}"#, "[".repeat(10_000));
         assert!(reason(&deep).contains("nested too deep (column 1"), "{}", reason(&deep));
+    }
+
+    fn read(line: &[u8]) -> AgentEvent {
+        match EventLine::parse(line).unwrap() {
+            Some(EventLine::Event(event)) => event,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn f34_f35_a_text_that_is_not_quite_unicode_costs_nothing() {
+        for line in [
+            &br#"{"event":"prompt_opened","prompt_id":"1","kind":"approval","label":"rm \ud83d"}"#[..],
+            b"{\"event\":\"prompt_opened\",\"prompt_id\":\"1\",\"kind\":\"approval\",\"label\":\"rm \xe9\"}",
+        ] {
+            let expected = AgentEvent::prompt_opened("1", Prompt::approval("rm \u{fffd}"));
+            assert_eq!(read(line), expected);
+        }
+    }
+
+    #[test]
+    fn f36_a_byte_order_mark_is_skipped() {
+        assert_eq!(
+            read(b"\xef\xbb\xbf {\"event\":\"agent_started\"}"),
+            AgentEvent::agent_started()
+        );
+    }
+
+    #[test]
+    fn f37_a_long_name_is_cut_and_its_event_counts() {
+        let line =
+            format!(r#"{{"event":"tool_started","tool_id":"t","tool":"{}"}}"#, "é".repeat(4_000));
+        let AgentEvent::ToolStarted { tool, .. } = read(line.as_bytes()) else { panic!() };
+        assert_eq!(tool, "é".repeat(crate::ID_MAX_BYTES / 2));
+    }
+
+    #[test]
+    fn f38_numbers_are_ids_too() {
+        assert_eq!(
+            read(br#"{"event":"prompt_closed","prompt_id":1}"#),
+            AgentEvent::prompt_closed("1")
+        );
+        assert_eq!(
+            read(br#"{"event":"agent_started","agent_id":12}"#),
+            AgentEvent::agent_started().of_agent(Some(12.into()))
+        );
     }
 
     #[test]
@@ -308,7 +388,7 @@ mod tests {
         ));
         assert_eq!(
             parse(r#"{"event": "agent_started", "agent_id": null}"#),
-            EventLine::Event(AgentEvent::AgentStarted { agent_id: "main".into() })
+            EventLine::Event(AgentEvent::agent_started())
         );
         assert_eq!(
             parse(r#"{"event": "flush"}"#),

@@ -3,7 +3,7 @@ use std::fmt;
 use super::line::KINDS;
 use super::near::nearest;
 
-/// Why a line is no event.
+/// Why a line is not an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineError(pub(super) LineProblem);
 
@@ -14,25 +14,23 @@ impl LineError {
     }
 }
 
-/// Why a line is no event, by what is wrong with it.
+/// Why a line is not an event, by what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LineProblem {
-    /// It is no JSON; the column where reading stopped. Columns count bytes,
+    /// It is not JSON; the column where reading stopped. Columns count bytes,
     /// from 1.
     NotJson(usize),
-    /// It is no UTF-8; the column of the first byte that is none.
-    NotUtf8(usize),
     /// It ends within its JSON; the column of its end.
     CutOff(usize),
     /// Its JSON is nested deeper than a reader can go; the column where that
     /// became too much.
     TooDeep(usize),
-    /// It is JSON, but no object.
+    /// It is JSON, but not an object.
     NotAnObject,
-    /// It has no `event`, or one that is no text.
+    /// It has no `event`, or one that is not a text.
     NoKind,
-    /// Its `event` is none that this version knows; the name, cleaned and cut.
+    /// Its `event` is not one that this version knows; the name, cleaned and cut.
     UnknownKind(String),
     /// A field is missing or wrong.
     Field {
@@ -50,14 +48,13 @@ pub enum LineProblem {
 impl fmt::Display for LineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            LineProblem::NotJson(column) => write!(f, "no JSON (column {column})")?,
-            LineProblem::NotUtf8(column) => write!(f, "no JSON: not UTF-8 (column {column})")?,
-            LineProblem::CutOff(column) => write!(f, "no JSON: it is cut off (column {column})")?,
+            LineProblem::NotJson(column) => write!(f, "not JSON (column {column})")?,
+            LineProblem::CutOff(column) => write!(f, "not JSON: it is cut off (column {column})")?,
             LineProblem::TooDeep(column) => {
-                write!(f, "no JSON that can be read: it is nested too deep (column {column})")?;
+                write!(f, "not JSON that can be read: it is nested too deep (column {column})")?;
             }
-            LineProblem::NotAnObject => f.write_str("JSON, but no object")?,
-            LineProblem::NoKind => f.write_str("`event` is missing or no text")?,
+            LineProblem::NotAnObject => f.write_str("JSON, but not an object")?,
+            LineProblem::NoKind => f.write_str("`event` is missing or not a text")?,
             LineProblem::UnknownKind(kind) => {
                 write!(f, "unknown event `{kind}`")?;
                 let near = nearest(kind, KINDS);

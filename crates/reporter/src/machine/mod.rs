@@ -73,7 +73,7 @@ const REQUEST_DEADLINE: Duration = Duration::from_millis(1500);
 /// claim.any_pane = true; // else it first asks whose pane it is
 /// let mut machine = PaneMachine::new(claim);
 /// let mut activity = Activity::default();
-/// activity.apply(AgentEvent::AgentStarted { agent_id: "main".into() })?;
+/// activity.apply(AgentEvent::agent_started())?;
 ///
 /// let now = Now::new(Duration::ZERO, 1_700_000_000_000_000);
 /// let wanted = activity.snapshot(&config).map(Box::new);

@@ -70,10 +70,8 @@ fn say_everything(pane: &Handle) -> String {
     let turn = pane.turn();
     let tool = turn.tool(text("tool"));
     let prompt = turn.prompt(Prompt::question(text("question")));
-    let unreadable = AgentEvent::TokensChanged {
-        tokens: [("a bad key".to_owned(), Some(text("token")))].into(),
-    };
-    let endless = AgentEvent::AgentStarted { agent_id: SECRET.repeat(1000) };
+    let unreadable = AgentEvent::tokens_changed([("a bad key".to_owned(), Some(text("token")))]);
+    let endless = AgentEvent::agent_started().of_agent(Some(SECRET.repeat(1000).into()));
     for refused in [unreadable, endless] {
         let refused = pane.record(refused).unwrap_err();
         write!(told, "{refused} {refused:?}").unwrap();

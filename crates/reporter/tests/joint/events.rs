@@ -5,32 +5,28 @@ use std::collections::BTreeMap;
 use herdr_reporter::{AgentEvent, MAIN_AGENT, Prompt, SessionStarted};
 
 pub(crate) fn started() -> AgentEvent {
-    AgentEvent::AgentStarted { agent_id: MAIN_AGENT.into() }
+    AgentEvent::agent_started()
 }
 
 pub(crate) fn settled() -> AgentEvent {
-    AgentEvent::AgentSettled { agent_id: MAIN_AGENT.into() }
+    AgentEvent::agent_settled()
 }
 
 pub(crate) fn asked(label: &str) -> AgentEvent {
-    AgentEvent::PromptOpened {
-        prompt_id: "p".into(),
-        prompt: Prompt::approval(label),
-        agent_id: Some(MAIN_AGENT.into()),
-    }
+    AgentEvent::prompt_opened("p", Prompt::approval(label)).of_agent(Some(MAIN_AGENT.into()))
 }
 
 pub(crate) fn answered() -> AgentEvent {
-    AgentEvent::PromptClosed { prompt_id: "p".into() }
+    AgentEvent::prompt_closed("p")
 }
 
 pub(crate) fn title(title: &str) -> AgentEvent {
-    AgentEvent::TitleChanged { title: Some(title.into()), agent_id: MAIN_AGENT.into() }
+    AgentEvent::title_changed(Some(title.into()))
 }
 
 pub(crate) fn token(key: &str, text: Option<&str>) -> AgentEvent {
     let tokens = BTreeMap::from([(key.to_owned(), text.map(str::to_owned))]);
-    AgentEvent::TokensChanged { tokens }
+    AgentEvent::tokens_changed(tokens)
 }
 
 pub(crate) fn session(id: &str) -> AgentEvent {
@@ -38,11 +34,11 @@ pub(crate) fn session(id: &str) -> AgentEvent {
 }
 
 pub(crate) fn state(state: &str) -> AgentEvent {
-    AgentEvent::StateSet { state: serde_json::from_value(state.into()).unwrap(), label: None }
+    AgentEvent::state_settled(serde_json::from_value(state.into()).unwrap(), None)
 }
 
 pub(crate) fn blocked(label: &str) -> AgentEvent {
-    AgentEvent::StateSet { state: herdr_proto::ReportState::Blocked, label: Some(label.into()) }
+    AgentEvent::state_settled(herdr_proto::ReportState::Blocked, Some(label.into()))
 }
 
 pub(crate) fn labels(labels: &[(&str, Option<&str>)]) -> AgentEvent {
@@ -50,5 +46,5 @@ pub(crate) fn labels(labels: &[(&str, Option<&str>)]) -> AgentEvent {
         let key = herdr_proto::StateKey::ALL.into_iter().find(|key| key.as_str() == *state);
         (key.unwrap(), text.map(str::to_owned))
     };
-    AgentEvent::LabelsChanged { labels: labels.iter().map(of).collect() }
+    AgentEvent::labels_changed(labels.iter().map(of).collect::<Vec<_>>())
 }

@@ -312,12 +312,8 @@ fn f24_the_first_claim_takes_off_what_a_dead_run_left() {
     let mut dead = World::new();
     dead.tell(started());
     dead.tell(title("dead"));
-    dead.tell(AgentEvent::ModelChanged {
-        model: Some("m".into()),
-        context_window: None,
-        agent_id: "main".into(),
-    });
-    dead.tell(AgentEvent::UsageChanged { used: 5_000, agent_id: "main".into() });
+    dead.tell(AgentEvent::model_changed(Some("m".into()), None));
+    dead.tell(AgentEvent::usage_changed(5_000));
     dead.serve_for(SECOND);
     assert_eq!(dead.pane().tokens.len(), 2);
     let mut next = World::with(Config::default(), std::mem::take(&mut dead.model));

@@ -30,12 +30,9 @@ fn event() -> impl Strategy<Value = AgentEvent> {
     prop_oneof![
         Just(started()),
         Just(settled()),
-        id.clone().prop_map(|id| AgentEvent::PromptOpened {
-            prompt_id: id.into(),
-            prompt: Prompt::approval(id),
-            agent_id: None,
-        }),
-        id.clone().prop_map(|id| AgentEvent::PromptClosed { prompt_id: id.into() }),
+        id.clone()
+            .prop_map(|id| AgentEvent::prompt_opened(id, Prompt::approval(id)).of_agent(None)),
+        id.clone().prop_map(AgentEvent::prompt_closed),
         id.clone().prop_map(title),
         Just(title("")),
         (id.clone(), prop::option::of(id.clone())).prop_map(|(key, text)| token(key, text)),

@@ -11,25 +11,20 @@ use crate::support::{fold, prompt, shown_tokens, started, tokens, tool};
 #[test]
 fn agents_tools_prompts_and_providers_share_one_bound() {
     let nth = |n: usize| match n % 4 {
-        0 => AgentEvent::AgentStarted { agent_id: format!("a{n}") },
+        0 => AgentEvent::agent_started().of_agent(Some(format!("a{n}").into())),
         1 => tool(&format!("t{n}"), "bash"),
         2 => prompt(&format!("p{n}"), Prompt::approval("x")),
-        _ => AgentEvent::WorkflowSnapshot {
-            provider: format!("w{n}"),
-            ready: true,
-            running: vec![],
-            waiting: vec![],
-        },
+        _ => AgentEvent::workflow_snapshot(format!("w{n}"), vec![], vec!["run".into()]),
     };
     let mut activity = fold((0..OPEN_MAX).map(nth));
     for n in 0..4 {
         assert_eq!(activity.apply(nth(OPEN_MAX + n)), Err(Refused::TooManyOpen));
         assert_eq!(activity.apply(nth(n)), Ok(()), "what is open already may be said again");
     }
-    let unavailable = AgentEvent::WorkflowUnavailable { provider: "another".into() };
+    let unavailable = AgentEvent::workflow_unavailable("another");
     assert_eq!(activity.apply(unavailable), Err(Refused::TooManyOpen));
 
-    activity.apply(AgentEvent::ToolFinished { tool_id: "t1".into() }).unwrap();
+    activity.apply(AgentEvent::tool_finished("t1")).unwrap();
     activity.apply(tool("one more", "bash")).unwrap();
     assert_eq!(activity.apply(tool("two more", "bash")), Err(Refused::TooManyOpen));
     assert_eq!(activity.state(), Some(ReportState::Blocked));
@@ -40,10 +35,10 @@ fn ends_without_a_beginning_and_repeated_ends_change_nothing() {
     let mut activity = fold([started()]);
     let before = activity.snapshot(&Config::default());
     for event in [
-        AgentEvent::ToolFinished { tool_id: "never".into() },
-        AgentEvent::PromptClosed { prompt_id: "never".into() },
-        AgentEvent::AgentSettled { agent_id: "never".into() },
-        AgentEvent::SessionEnded { agent_id: "never".into() },
+        AgentEvent::tool_finished("never"),
+        AgentEvent::prompt_closed("never"),
+        AgentEvent::agent_settled().of_agent(Some("never".into())),
+        AgentEvent::session_ended().of_agent(Some("never".into())),
     ] {
         activity.apply(event.clone()).unwrap();
         activity.apply(event).unwrap();

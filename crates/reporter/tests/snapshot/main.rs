@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod last_words;
 mod limits;
 mod privacy;
 mod reasons;

@@ -69,12 +69,7 @@ fn the_hosts_label_wins_and_null_or_blank_falls_back() {
 #[test]
 fn the_newest_prompt_comes_first_then_the_newest_run_then_what_was_said() {
     let said = set(ReportState::Blocked, "said");
-    let newer = AgentEvent::WorkflowSnapshot {
-        provider: "other".into(),
-        ready: true,
-        running: vec![],
-        waiting: vec!["run-2".into()],
-    };
+    let newer = AgentEvent::workflow_snapshot("other", vec![], vec!["run-2".into()]);
     let base = || vec![said.clone(), waiting("run-1"), newer.clone()];
     let with = |more: Vec<AgentEvent>| show(&Config::default(), [base(), more].concat());
     let one = || prompt("1", Prompt::question("one"));
@@ -82,7 +77,7 @@ fn the_newest_prompt_comes_first_then_the_newest_run_then_what_was_said() {
 
     assert_eq!(reason(&with(vec![two(), one()])), Some("one"));
     assert_eq!(reason(&with(vec![one(), two()])), Some("two"));
-    let closed = AgentEvent::PromptClosed { prompt_id: "2".into() };
+    let closed = AgentEvent::prompt_closed("2");
     assert_eq!(reason(&with(vec![one(), two(), closed])), Some("one"));
     assert_eq!(reason(&with(vec![])), Some("Workflow needs attention: run-2"));
     assert_eq!(reason(&show(&Config::default(), [said])), Some("said"));
@@ -93,7 +88,7 @@ fn while_working_the_newest_tool_that_still_runs_is_the_reason() {
     let events = [started(), tool("1", "read"), tool("2", "grep"), tool("3", "\u{1b}[0m")];
     let shown = show(&Config::default(), events.clone());
     assert_eq!(reason(&shown), Some("grep"), "a tool without a name says nothing");
-    let finished = AgentEvent::ToolFinished { tool_id: "2".into() };
+    let finished = AgentEvent::tool_finished("2");
     let shown = show(&Config::default(), events.into_iter().chain([finished]));
     assert_eq!(reason(&shown), Some("read"));
     assert_eq!(

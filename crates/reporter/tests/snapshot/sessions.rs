@@ -42,7 +42,7 @@ fn a_session_ends_nothing_and_is_sent_again() {
 
 #[test]
 fn the_end_of_a_session_ends_everything_and_keeps_the_claim() {
-    let ended = |agent: &str| AgentEvent::SessionEnded { agent_id: agent.into() };
+    let ended = |agent: &str| AgentEvent::session_ended().of_agent(Some(agent.into()));
     let busy = [session("a", |_| {}), started(), set(ReportState::Blocked, "x")];
     let shown = show(&Config::default(), busy.iter().cloned().chain([ended(MAIN_AGENT)]));
     assert_eq!((shown.state, shown.reason), (ReportState::Idle, None));

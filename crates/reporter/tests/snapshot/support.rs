@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use herdr_proto::{ReportState, StateKey};
-use herdr_reporter::{Activity, AgentEvent, Config, MAIN_AGENT, Prompt, PromptKind, Snapshot};
+use herdr_reporter::{Activity, AgentEvent, Config, Prompt, PromptKind, Snapshot};
 
 pub(crate) fn fold(events: impl IntoIterator<Item = AgentEvent>) -> Activity {
     let mut activity = Activity::default();
@@ -24,15 +24,15 @@ pub(crate) fn config(change: impl FnOnce(&mut Config)) -> Config {
 }
 
 pub(crate) fn started() -> AgentEvent {
-    AgentEvent::AgentStarted { agent_id: MAIN_AGENT.into() }
+    AgentEvent::agent_started()
 }
 
 pub(crate) fn tool(id: &str, name: &str) -> AgentEvent {
-    AgentEvent::ToolStarted { tool_id: id.into(), tool: name.into(), agent_id: MAIN_AGENT.into() }
+    AgentEvent::tool_started(id, name)
 }
 
 pub(crate) fn prompt(id: &str, prompt: Prompt) -> AgentEvent {
-    AgentEvent::PromptOpened { prompt_id: id.into(), prompt, agent_id: Some(MAIN_AGENT.into()) }
+    AgentEvent::prompt_opened(id, prompt)
 }
 
 pub(crate) fn unknown_prompt(label: &str) -> Prompt {
@@ -42,40 +42,34 @@ pub(crate) fn unknown_prompt(label: &str) -> Prompt {
 }
 
 pub(crate) fn waiting(run: &str) -> AgentEvent {
-    AgentEvent::WorkflowSnapshot {
-        provider: "flow".into(),
-        ready: true,
-        running: vec![],
-        waiting: vec![run.into()],
-    }
+    AgentEvent::workflow_snapshot("flow", vec![], vec![run.into()])
 }
 
 pub(crate) fn set(state: ReportState, label: &str) -> AgentEvent {
-    AgentEvent::StateSet { state, label: Some(label.into()) }
+    AgentEvent::state_set(state, Some(label.into()))
 }
 
 pub(crate) fn title(title: Option<&str>) -> AgentEvent {
-    AgentEvent::TitleChanged { title: title.map(Into::into), agent_id: MAIN_AGENT.into() }
+    AgentEvent::title_changed(title.map(Into::into))
 }
 
 pub(crate) fn model(model: Option<&str>, context_window: Option<u64>) -> AgentEvent {
-    let agent_id = MAIN_AGENT.into();
-    AgentEvent::ModelChanged { model: model.map(Into::into), context_window, agent_id }
+    AgentEvent::model_changed(model.map(Into::into), context_window)
 }
 
 pub(crate) fn usage(used: u64) -> AgentEvent {
-    AgentEvent::UsageChanged { used, agent_id: MAIN_AGENT.into() }
+    AgentEvent::usage_changed(used)
 }
 
 pub(crate) fn tokens<'a>(
     tokens: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
 ) -> AgentEvent {
     let own = |(key, text): (&str, Option<&str>)| (key.to_owned(), text.map(str::to_owned));
-    AgentEvent::TokensChanged { tokens: tokens.into_iter().map(own).collect() }
+    AgentEvent::tokens_changed(tokens.into_iter().map(own))
 }
 
 pub(crate) fn label(state: StateKey, text: Option<&str>) -> AgentEvent {
-    AgentEvent::LabelsChanged { labels: BTreeMap::from([(state, text.map(Into::into))]) }
+    AgentEvent::labels_changed(BTreeMap::from([(state, text.map(Into::into))]))
 }
 
 pub(crate) fn reason(snapshot: &Snapshot) -> Option<&str> {

@@ -36,7 +36,7 @@ fn b46_a_title_is_one_clean_line() {
 
 #[test]
 fn the_title_of_another_agent_is_not_the_panes() {
-    let other = AgentEvent::TitleChanged { title: Some("sub".into()), agent_id: "sub-1".into() };
+    let other = AgentEvent::title_changed(Some("sub".into())).of_agent(Some("sub-1".into()));
     let shown = show(&Config::default(), [started(), title(Some("main")), other]);
     assert_eq!(shown_title(&shown), Some("main"));
 }

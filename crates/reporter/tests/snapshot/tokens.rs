@@ -86,8 +86,8 @@ fn b28_the_session_token_is_the_newest_session() {
 #[test]
 fn hidden_tokens_take_no_room_on_the_pane() {
     let mut activity = fold([started(), tokens([("ctx", None), ("model", None)])]);
-    let full = (0..32).map(|n| (format!("k{n:02}"), Some("v".to_owned()))).collect();
-    activity.apply(AgentEvent::TokensChanged { tokens: full }).unwrap();
+    let full = (0..32).map(|n| (format!("k{n:02}"), Some("v".to_owned())));
+    activity.apply(AgentEvent::tokens_changed(full)).unwrap();
     activity.apply(tokens([("session", None)])).unwrap();
     assert_eq!(activity.snapshot(&Config::default()).unwrap().tokens.len(), 32);
     let one_more = activity.apply(tokens([("ctx", Some("mine"))]));
@@ -99,12 +99,8 @@ fn usage_of_another_agent_is_not_the_panes() {
     let events = [
         started(),
         usage(5),
-        AgentEvent::UsageChanged { used: 9, agent_id: "sub".into() },
-        AgentEvent::ModelChanged {
-            model: Some("small".into()),
-            context_window: None,
-            agent_id: "sub".into(),
-        },
+        AgentEvent::usage_changed(9).of_agent(Some("sub".into())),
+        AgentEvent::model_changed(Some("small".into()), None).of_agent(Some("sub".into())),
     ];
     assert_eq!(shown_tokens(&show(&Config::default(), events)), [("ctx", "5")]);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::PaneId;
-use herdr_reporter::{AgentEvent, Ended, LeaseFile, MAIN_AGENT, Prompt, Reporter};
+use herdr_reporter::{AgentEvent, Ended, LeaseFile, Prompt, Reporter};
 use herdr_socket_transport::Endpoint;
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ fn forwarding() -> (FakeHerdr, std::fs::File, Reporter, (UnixListener, UnixStrea
     let herdr = FakeHerdr::start().unwrap();
     let (held, listener) = supervisor(&herdr);
     let pane = builder(&herdr).start();
-    pane.record(AgentEvent::AgentStarted { agent_id: MAIN_AGENT.into() }).unwrap();
+    pane.record(AgentEvent::agent_started()).unwrap();
     let (stream, _) = listener.accept().unwrap();
     until_event(&mut lines(&stream), "state_set");
     (herdr, held, pane, (listener, stream))

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fake_herdr::{FakeHerdr, Observation};
 use herdr_proto::PaneId;
-use herdr_reporter::{AgentEvent, Builder, Config, Flushed, Handle, MAIN_AGENT, Reporter};
+use herdr_reporter::{AgentEvent, Builder, Config, Flushed, Handle, Reporter};
 use herdr_socket_transport::Endpoint;
 use serde_json::Value;
 
@@ -80,9 +80,9 @@ pub(crate) fn states(requests: &[Value]) -> Vec<&str> {
 }
 
 pub(crate) fn started() -> AgentEvent {
-    AgentEvent::AgentStarted { agent_id: MAIN_AGENT.into() }
+    AgentEvent::agent_started()
 }
 
 pub(crate) fn settled() -> AgentEvent {
-    AgentEvent::AgentSettled { agent_id: MAIN_AGENT.into() }
+    AgentEvent::agent_settled()
 }

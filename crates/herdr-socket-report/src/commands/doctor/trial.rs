@@ -39,7 +39,7 @@ pub(super) async fn trial(
         claim.mode = Mode::Once(Box::new(once));
         report_once(endpoint, claim.clone(), config, until, || false)
     };
-    let idle = AgentEvent::StateSet { state: ReportState::Idle, label: None };
+    let idle = AgentEvent::state_set(ReportState::Idle, None);
     let reported = say(idle, report_by).await;
     let back = say(AgentEvent::Release, back_by).await;
     let outcome = |of: &Reported, part| {

@@ -1,0 +1,75 @@
+use std::fmt;
+
+use super::MAIN_AGENT;
+
+/// Longest id of an agent, tool, prompt, provider or run, in bytes. Ids are
+/// kept as long as something is open, so they are bounded.
+pub const ID_MAX_BYTES: usize = 1024;
+
+/// The id of an agent, a tool call or a prompt: a host's own text or number.
+///
+/// Those that a [`Turn`](crate::Turn) and its like make for themselves equal no
+/// id that a host can say.
+///
+/// ```
+/// use herdr_reporter::EventId;
+/// assert_eq!(EventId::from(7), EventId::from("7"));
+/// assert_eq!(EventId::default(), EventId::from("main"));
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(Id);
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Id {
+    Host(String),
+    /// Made by a turn, a tool or a prompt of the library.
+    Ours(u64),
+}
+
+impl EventId {
+    pub(crate) fn ours(number: u64) -> Self {
+        Self(Id::Ours(number))
+    }
+
+    /// Whether it is the main agent's.
+    pub fn is_main(&self) -> bool {
+        matches!(&self.0, Id::Host(id) if id == MAIN_AGENT)
+    }
+
+    pub(crate) fn is_too_long(&self) -> bool {
+        matches!(&self.0, Id::Host(id) if id.len() > ID_MAX_BYTES)
+    }
+}
+
+impl Default for EventId {
+    fn default() -> Self {
+        MAIN_AGENT.into()
+    }
+}
+
+impl From<String> for EventId {
+    fn from(id: String) -> Self {
+        Self(Id::Host(id))
+    }
+}
+
+impl From<&str> for EventId {
+    fn from(id: &str) -> Self {
+        id.to_owned().into()
+    }
+}
+
+impl From<u64> for EventId {
+    fn from(id: u64) -> Self {
+        id.to_string().into()
+    }
+}
+
+impl fmt::Debug for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Id::Host(id) => write!(f, "{id:?}"),
+            Id::Ours(number) => write!(f, "#{number}"),
+        }
+    }
+}

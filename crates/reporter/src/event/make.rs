@@ -1,0 +1,194 @@
+//! Functions that make events.
+
+use std::collections::BTreeMap;
+
+use herdr_proto::{ReportState, StateKey};
+
+use super::{AgentEvent, EventId, Prompt, SessionStarted, TurnOutcome};
+
+impl AgentEvent {
+    /// A session of which only the id is known began or goes on.
+    pub fn session_started(session_id: impl Into<String>) -> Self {
+        Self::SessionStarted(SessionStarted::new(session_id))
+    }
+
+    /// The session is over.
+    pub fn session_ended() -> Self {
+        Self::SessionEnded { agent_id: EventId::default() }
+    }
+
+    /// The main agent began a turn.
+    pub fn agent_started() -> Self {
+        Self::AgentStarted { agent_id: EventId::default() }
+    }
+
+    /// The main agent is done.
+    pub fn agent_settled() -> Self {
+        Self::AgentSettled { agent_id: EventId::default(), outcome: None, message: None }
+    }
+
+    /// A tool of the main agent runs.
+    pub fn tool_started(tool_id: impl Into<EventId>, tool: impl Into<String>) -> Self {
+        let (tool_id, tool) = (tool_id.into(), tool.into());
+        Self::ToolStarted { tool_id, tool, agent_id: EventId::default() }
+    }
+
+    /// A tool has ended.
+    pub fn tool_finished(tool_id: impl Into<EventId>) -> Self {
+        Self::ToolFinished { tool_id: tool_id.into() }
+    }
+
+    /// The main agent waits for a person.
+    pub fn prompt_opened(prompt_id: impl Into<EventId>, prompt: Prompt) -> Self {
+        let agent_id = Some(EventId::default());
+        Self::PromptOpened { prompt_id: prompt_id.into(), prompt, agent_id }
+    }
+
+    /// Nobody waits for an answer to this prompt any more.
+    pub fn prompt_closed(prompt_id: impl Into<EventId>) -> Self {
+        Self::PromptClosed { prompt_id: prompt_id.into() }
+    }
+
+    /// How far the main agent's turn has got, in percent.
+    pub fn progress_changed(percent: Option<u8>) -> Self {
+        Self::ProgressChanged { percent, agent_id: EventId::default() }
+    }
+
+    /// What a workflow provider's runs do: those that execute and those that
+    /// wait for a person.
+    pub fn workflow_snapshot(
+        provider: impl Into<String>,
+        running: Vec<String>,
+        waiting: Vec<String>,
+    ) -> Self {
+        Self::WorkflowSnapshot { provider: provider.into(), ready: true, running, waiting }
+    }
+
+    /// A workflow provider cannot say what its runs do.
+    pub fn workflow_unavailable(provider: impl Into<String>) -> Self {
+        Self::WorkflowUnavailable { provider: provider.into() }
+    }
+
+    /// The state, from a host that knows only states.
+    pub fn state_set(state: ReportState, label: Option<String>) -> Self {
+        Self::StateSet { state, label, settles: false }
+    }
+
+    /// The state as a last word: agents, tools and prompts that are open end
+    /// first.
+    pub fn state_settled(state: ReportState, label: Option<String>) -> Self {
+        Self::StateSet { state, label, settles: true }
+    }
+
+    /// What the session is about; `None` takes the title off.
+    pub fn title_changed(title: Option<String>) -> Self {
+        Self::TitleChanged { title, agent_id: EventId::default() }
+    }
+
+    /// Which model answers, and how many tokens its context holds.
+    pub fn model_changed(model: Option<String>, context_window: Option<u64>) -> Self {
+        Self::ModelChanged { model, context_window, agent_id: EventId::default() }
+    }
+
+    /// How many tokens of the context are used.
+    pub fn usage_changed(used: u64) -> Self {
+        Self::UsageChanged { used, agent_id: EventId::default() }
+    }
+
+    /// The host's own tokens; `None` takes one off.
+    pub fn tokens_changed(tokens: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
+        Self::TokensChanged { tokens: BTreeMap::from_iter(tokens) }
+    }
+
+    /// Texts for states; `None` falls back to the configured one.
+    pub fn labels_changed(labels: impl IntoIterator<Item = (StateKey, Option<String>)>) -> Self {
+        Self::LabelsChanged { labels: BTreeMap::from_iter(labels) }
+    }
+
+    /// The same event of another agent than the main one, where it says whose
+    /// it is. `None` is nobody, which only a prompt can be of.
+    #[must_use]
+    pub fn of_agent(mut self, agent: Option<EventId>) -> Self {
+        let whose = agent.clone().unwrap_or_default();
+        match &mut self {
+            Self::PromptOpened { agent_id, .. } => *agent_id = agent,
+            Self::SessionStarted(session) => session.agent_id = whose,
+            Self::SessionEnded { agent_id }
+            | Self::AgentStarted { agent_id }
+            | Self::AgentSettled { agent_id, .. }
+            | Self::ToolStarted { agent_id, .. }
+            | Self::ProgressChanged { agent_id, .. }
+            | Self::TitleChanged { agent_id, .. }
+            | Self::ModelChanged { agent_id, .. }
+            | Self::UsageChanged { agent_id, .. } => *agent_id = whose,
+            _ => {}
+        }
+        self
+    }
+
+    /// The same end of a turn with how it ended.
+    #[must_use]
+    pub fn with_outcome(mut self, how: TurnOutcome, said: Option<String>) -> Self {
+        if let Self::AgentSettled { outcome, message, .. } = &mut self {
+            (*outcome, *message) = (Some(how), said);
+        }
+        self
+    }
+
+    /// Whether it is about what runs or waits.
+    pub(crate) fn is_about_work(&self) -> bool {
+        match self {
+            Self::SessionStarted(session) => session.agent_id.is_main(),
+            Self::SessionEnded { agent_id } => agent_id.is_main(),
+            Self::AgentStarted { .. }
+            | Self::AgentSettled { .. }
+            | Self::ToolStarted { .. }
+            | Self::ToolFinished { .. }
+            | Self::PromptOpened { .. }
+            | Self::PromptClosed { .. }
+            | Self::WorkflowSnapshot { .. }
+            | Self::WorkflowUnavailable { .. }
+            | Self::StateSet { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it begins something, so that it claims a pane that was given
+    /// back.
+    pub(crate) fn is_beginning(&self) -> bool {
+        match self {
+            Self::SessionStarted(session) => session.agent_id.is_main(),
+            Self::AgentStarted { .. }
+            | Self::ToolStarted { .. }
+            | Self::PromptOpened { .. }
+            | Self::StateSet { .. } => true,
+            Self::WorkflowSnapshot { ready, running, waiting, .. } => {
+                *ready && !(running.is_empty() && waiting.is_empty())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether an id that it carries is too long to be kept.
+    pub(crate) fn has_long_id(&self) -> bool {
+        let long = |ids: [Option<&EventId>; 2]| ids.into_iter().flatten().any(EventId::is_too_long);
+        match self {
+            Self::SessionStarted(session) => {
+                session.session_id.len() > super::ID_MAX_BYTES || session.agent_id.is_too_long()
+            }
+            Self::SessionEnded { agent_id }
+            | Self::AgentStarted { agent_id }
+            | Self::AgentSettled { agent_id, .. } => agent_id.is_too_long(),
+            Self::ToolStarted { tool_id, agent_id, .. } => long([Some(tool_id), Some(agent_id)]),
+            Self::ToolFinished { tool_id } => tool_id.is_too_long(),
+            Self::PromptOpened { prompt_id, agent_id, .. } => {
+                long([Some(prompt_id), agent_id.as_ref()])
+            }
+            Self::PromptClosed { prompt_id } => prompt_id.is_too_long(),
+            Self::WorkflowSnapshot { provider, .. } | Self::WorkflowUnavailable { provider } => {
+                provider.len() > super::ID_MAX_BYTES
+            }
+            _ => false,
+        }
+    }
+}
