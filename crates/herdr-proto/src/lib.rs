@@ -61,6 +61,7 @@ mod envelope;
 mod error;
 mod escape;
 mod event;
+mod explain;
 mod ids;
 mod integration;
 mod label;
@@ -86,6 +87,7 @@ pub use error::{Error, ErrorKind, InvalidValue};
 pub use event::{
     AgentDetected, AgentStatusChanged, Event, EventData, PaneGone, PaneMoved, decode_event,
 };
+pub use explain::{AgentExplain, AgentExplainReply, Explanation};
 pub use ids::{PaneId, Seq, SourceId, Ttl};
 pub use integration::{Integration, integration, integrations};
 pub use label::{AgentLabel, canonical_label, known_labels};

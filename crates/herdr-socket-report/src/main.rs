@@ -12,8 +12,6 @@ mod cli;
 mod commands;
 #[cfg(unix)]
 mod control;
-#[cfg(unix)]
-mod direct;
 mod exit;
 mod input;
 mod log;

@@ -62,14 +62,15 @@ mod receipt;
 mod reporter;
 mod runtime;
 mod scrub;
+#[cfg(unix)]
+#[doc(hidden)]
+pub mod sidecar;
 mod source;
 
 pub use activity::{Activity, OPEN_MAX, Presentation, Refused, Session, Snapshot, show_context};
 pub use builder::Builder;
-pub use config::{Config, Privacy, ReasonLabel, Role, Source, UnverifiedPane, Verify};
+pub use config::{Config, Privacy, ReasonLabel, Role, Source, UnverifiedPane};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
-#[cfg(unix)]
-pub use engine::{await_shell, judge_identity};
 pub use error::{Error, ErrorKind};
 pub use event::{
     AgentEvent, EventId, EventLine, ID_MAX_BYTES, LineError, LineProblem, MAIN_AGENT, Prompt,

@@ -19,7 +19,6 @@ e2e::bodies! {
         b01_a_killed_host_shows_again,
         b03_a_clock_that_was_stepped_back_is_climbed_over,
         b03_a_mark_that_nothing_gets_above_is_told_once,
-        b03_a_fresh_source_gets_past_a_mark_that_nothing_gets_above,
         b04_nanoseconds_under_the_same_source_are_climbed_over,
         b03_a_mark_raised_in_mid_run_is_climbed_over,
         b04_a_title_above_a_raised_mark_shows,
@@ -104,18 +103,6 @@ fn b03_a_mark_that_nothing_gets_above_is_told_once(stage: &Stage) {
     }
 }
 
-fn b03_a_fresh_source_gets_past_a_mark_that_nothing_gets_above(stage: &Stage) {
-    stage.report_as(SOURCE, AGENT, "idle", Some(u64::MAX));
-    let host = stage.reporter_with(|config| config.fresh_source = true);
-    let turn = host.turn();
-    stage.wait_for("working");
-    drop(turn);
-    stage.wait_for("idle");
-    host.close(PATIENCE);
-    stage.wait(|pane| pane.agent.is_none());
-}
-
-/// Everything that the library can report, once each.
 fn drive(stage: &Stage, host: &Reporter) {
     host.session("one").title("A title").model("m-1", Some(200_000)).usage(34_000);
     host.label(StateKey::Working, Some("busy".into())).token("branch", Some("main".into()));

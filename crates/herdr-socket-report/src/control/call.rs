@@ -8,6 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use herdr_reporter::sidecar::Reported;
+use herdr_reporter::{Part, Reason};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::geteuid;
@@ -36,6 +38,8 @@ pub(crate) struct Answers {
     pub(crate) flushed: Option<Result<(), String>>,
     /// Whose supervisor has answered.
     pub(crate) of: Option<u32>,
+    /// Why nothing was given back, where the row is not ours.
+    pub(crate) not_ours: Option<String>,
     /// Why nothing was taken.
     pub(crate) refused: Option<(Refusal, String)>,
     /// The lines were taken.
@@ -149,6 +153,37 @@ pub(crate) fn is_timeout(error: &io::Error) -> bool {
 }
 
 impl Answers {
+    /// What was said without an owner, in the same words.
+    pub(crate) fn of_once(reported: &Reported) -> Self {
+        let receipts = || reported.receipts.iter();
+        let states = receipts().filter(|receipt| receipt.of == Part::State).map(|receipt| {
+            let reason = receipt.reason.as_ref();
+            Outcome {
+                receipt: receipt.outcome.as_str().to_owned(),
+                reason: reason.map(|reason| match reason {
+                    Reason::Rejected(_) => reason.as_str().to_owned(),
+                    other => other.to_string(),
+                }),
+                remedy: reason.map(|reason| reason.remedy().to_owned()),
+            }
+        });
+        let diagnostics: Vec<(String, String)> = reported
+            .diagnostics
+            .iter()
+            .map(|it| (it.kind.as_str().to_owned(), it.detail.clone()))
+            .collect();
+        let kept = receipts()
+            .any(|it| it.of == Part::Release && it.outcome == herdr_reporter::Outcome::Ignored);
+        let ignored = diagnostics.iter().find(|(kind, _)| kind == "ignored");
+        Self {
+            states: states.collect(),
+            not_ours: ignored.filter(|_| kept).map(|(_, detail)| detail.clone()),
+            diagnostics,
+            flushed: Some(if reported.in_time { Ok(()) } else { Err("timeout".to_owned()) }),
+            ..Self::default()
+        }
+    }
+
     fn add(&mut self, line: &str) {
         match serde_json::from_str(line) {
             Ok(Line::Receipt { receipt, of, reason, remedy }) if of == "state" => {

@@ -10,8 +10,6 @@ use herdr_reporter::{
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::supervisor::Bystander;
-
 /// The way to whoever reports. Clones lead to the same.
 #[derive(Clone)]
 pub(crate) struct Intake(Arc<Desk>);
@@ -34,8 +32,6 @@ struct State {
 enum To {
     /// A reporter that reports all of it.
     Reporter(Handle),
-    /// A supervisor that leaves the state to Herdr.
-    StandBy(Bystander),
     /// Nothing is reported now, but remembered for later; it is not known yet
     /// who will report, or nobody does for a reason.
     Nobody { activity: Box<Activity>, why: Option<(DiagnosticKind, &'static str)> },
@@ -79,11 +75,6 @@ impl Intake {
         self.pass(state, To::Reporter(handle));
     }
 
-    /// Events go to one who leaves the state to Herdr.
-    pub(crate) fn hand_to_bystander(&self, bystander: Bystander) {
-        self.pass(self.lock(), To::StandBy(bystander));
-    }
-
     /// Events are remembered from now on.
     pub(crate) fn hand_to_nobody(&self, why: DiagnosticKind, detail: &'static str) {
         let state = self.lock();
@@ -115,7 +106,6 @@ impl Intake {
         }
         let mut refused = match &mut state.to {
             To::Reporter(handle) => handle.record_all(events),
-            To::StandBy(bystander) => bystander.record_all(events),
             To::Nobody { activity, .. } => {
                 let events = events.into_iter().enumerate();
                 events.filter_map(|(place, it)| Some((place, activity.apply(it).err()?))).collect()
@@ -133,7 +123,6 @@ impl Intake {
             let (to, turn) = self.now();
             let held = match to {
                 To::Reporter(handle) => handle.lease_held().await,
-                To::StandBy(_) => true,
                 To::Nobody { .. } => false,
             };
             if held && self.now().1 == turn {
@@ -147,7 +136,6 @@ impl Intake {
     pub(crate) fn holds_lease(&self) -> Option<bool> {
         match self.now().0 {
             To::Reporter(handle) => handle.holds_lease(Duration::ZERO),
-            To::StandBy(_) => Some(true),
             To::Nobody { .. } => Some(false),
         }
     }
@@ -160,7 +148,6 @@ impl Intake {
             let (to, turn) = self.now();
             let flushed = match to {
                 To::Reporter(handle) => handle.flush_async(left).await,
-                To::StandBy(bystander) => bystander.flush(left).await,
                 To::Nobody { why: Some((why, _)), .. } => return Err(why.as_str()),
                 To::Nobody { why: None, .. } => match timeout(left, self.after(turn)).await {
                     Ok(true) => continue,
@@ -182,7 +169,7 @@ impl Intake {
         let news = match to {
             To::Reporter(handle) => News::Feeds(handle.receipts(), handle.diagnostics()),
             To::Nobody { why: Some((why, detail)), .. } => News::Silent(why, detail),
-            To::StandBy(_) | To::Nobody { why: None, .. } => News::Nothing,
+            To::Nobody { why: None, .. } => News::Nothing,
         };
         (news, turn)
     }
@@ -218,7 +205,6 @@ impl State {
     fn activity(&self) -> Activity {
         match &self.to {
             To::Reporter(handle) => handle.activity(),
-            To::StandBy(_) => Activity::default(),
             To::Nobody { activity, .. } => (**activity).clone(),
         }
     }

@@ -56,7 +56,7 @@ fn origin(loaded: &Loaded, key: &str) -> String {
 
 #[test]
 fn stronger_sources_win() {
-    let files = Files::new("title = 'none'\nsettle_ms = 1\nverify = 'never'", "title = 'session'");
+    let files = Files::new("title = 'none'\nsettle_ms = 1\nverify = false", "title = 'session'");
     let loaded = files
         .load(
             &[("HERDR_REPORT_SETTLE_MS", "2"), ("HERDR_REPORT_PRIVACY", "tool")],
@@ -66,23 +66,23 @@ fn stronger_sources_win() {
     assert_eq!(origin(&loaded, "title"), "\"session\" from projects.toml:1");
     assert_eq!(origin(&loaded, "settle_ms"), "2 from HERDR_REPORT_SETTLE_MS");
     assert_eq!(origin(&loaded, "privacy"), "\"fixed\" from --privacy");
-    assert_eq!(origin(&loaded, "verify"), "\"never\" from persons.toml:3");
+    assert_eq!(origin(&loaded, "verify"), "false from persons.toml:3");
     assert_eq!(origin(&loaded, "metadata_ttl_s"), "180 from default");
     assert_eq!(loaded.settings.config.settle.as_millis(), 2);
     assert_eq!(loaded.settings.config.privacy, herdr_reporter::Privacy::Fixed);
-    assert_eq!(loaded.settings.config.verify, herdr_reporter::Verify::Never);
+    assert!(!loaded.settings.config.verify);
     assert!(loaded.warnings.is_empty());
 }
 
 #[test]
 fn each_mistake_in_a_file_names_line_key_value_and_what_is_allowed() {
-    let text = "enabled = 'yes'\n# a remark\nverify = 'sometimes'\ntitel = 'session'\nsettle_ms = -5\n\
+    let text = "enabled = 'yes'\n# a remark\nprivacy = 'sometimes'\ntitel = 'session'\nsettle_ms = -5\n\
                 any-pane = true\ntransport = 'cli'\ndefer_to = ['a', 1]\ncolour = 3\n\
                 [state_labels]\nbusy = 'x'\nidle = 4\n";
     let problems = Files::new(text, "").problems(&[]);
     let expected = [
         "persons.toml:1: enabled = \"yes\" is not allowed; expected true or false",
-        "persons.toml:3: verify = \"sometimes\" is not allowed; expected never, claim, transitions or always",
+        "persons.toml:3: privacy = \"sometimes\" is not allowed; expected text, tool or fixed",
         "persons.toml:4: \"titel\" is no setting; did you mean title?",
         "persons.toml:5: settle_ms = -5 is not allowed; expected a whole number from 0 to 60000 (milliseconds)",
         "persons.toml:6: \"any-pane\" is no setting; did you mean any_pane?",
@@ -121,7 +121,7 @@ fn variables_are_named() {
         [
             "\"HERDR_REPORT_TRUST_PROJECT\" is no setting; see `herdr-socket-report config show`",
             "\"HERDR_REPORT_VERIFFY\" is no setting; did you mean HERDR_REPORT_VERIFY?",
-            "HERDR_REPORT_VERIFY: \"sometimes\" is not allowed; expected never, claim, transitions or always",
+            "HERDR_REPORT_VERIFY: \"sometimes\" is not allowed; expected true or false",
         ]
     );
 }

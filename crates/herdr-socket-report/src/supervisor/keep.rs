@@ -5,18 +5,17 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use herdr_proto::PaneGet;
-use herdr_reporter::{DiagnosticKind, LeaseFile, Reporter, source_for, supervised_by};
-use herdr_socket_transport::{Client, Endpoint, Options};
+use herdr_reporter::machine::Identity;
+use herdr_reporter::sidecar::{identity, shown};
+use herdr_reporter::{DiagnosticKind, LeaseFile, Reporter, UnverifiedPane, supervised_by};
+use herdr_socket_transport::Endpoint;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 
 use super::launch::step_aside;
-use super::stand_by::StandBy;
 use super::watched::Seen;
 use super::{Args, Watched, Word};
 use crate::commands::settings_of;
 use crate::control::{Address, Addresses, Control, Door, HERDR_REPORT_SOCKET, Intake, Standing};
-use crate::direct::{Direct, Problem};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::place::Place;
@@ -52,7 +51,9 @@ pub(crate) fn keep(args: &Args) -> Exit {
     let Ok(watched) = Watched::inherited(args.of, args.since.clone()) else { return Exit::Usage };
     // Whoever launched us has said by now what is wrong with its settings.
     let agent = args.command.as_ref().and_then(|command| agent_of(command.as_ref()));
-    let Ok(loaded) = settings_of(args.settings.clone(), agent) else { return Exit::Usage };
+    let Ok(mut loaded) = settings_of(args.settings.clone(), agent) else { return Exit::Usage };
+    loaded.settings.config.leave_state = leaves_the_state_to_herdr(&loaded);
+    loaded.settings.config.own_label = loaded.named;
     let place = args.pane.find(|name| std::env::var_os(name));
     let (Ok(Place::Pane(pane)), Ok(signals), Ok(pid)) =
         (place, Signals::hear(), u32::try_from(watched.pid()))
@@ -73,7 +74,6 @@ pub(crate) fn keep(args: &Args) -> Exit {
         intake.begin_with(state);
     }
     let supervisor = Supervisor {
-        leaves_the_state: leaves_the_state_to_herdr(&loaded),
         door: Door::of_supervisor(&loaded.settings, &lease, pid),
         loaded,
         pane,
@@ -108,7 +108,6 @@ struct Supervisor {
     pid: u32,
     /// The supervisor of the command that ours runs in.
     outer: Option<PathBuf>,
-    leaves_the_state: bool,
     intake: Intake,
     door: Door,
     now: Now,
@@ -123,8 +122,6 @@ enum Now {
     Begins,
     /// It reports what control clients say, and that the process is stopped.
     Reports(Reporter),
-    /// It shows titles and tokens, and leaves the state to Herdr.
-    StandsBy(StandBy),
     /// It hears its process, and leaves the pane alone.
     Aside(Aside),
 }
@@ -196,7 +193,7 @@ impl Supervisor {
             Now::Aside(_) => Some(Word::Deferred),
             Now::Reports(_) if self.intake.holds_lease() == Some(false) => Some(Word::Deferred),
             // A pane without a control socket is still worth a supervisor.
-            Now::Reports(_) | Now::StandsBy(_) => {
+            Now::Reports(_) => {
                 control.wait_open(Address::Pane, Duration::ZERO).map(|_| Word::Ready)
             }
         }
@@ -225,7 +222,6 @@ impl Supervisor {
                 reporter.suspended(standing == Standing::Stopped);
                 self.let_go_if_asked(standing);
             }
-            Now::StandsBy(_) => self.let_go_if_asked(standing),
         }
     }
 
@@ -244,17 +240,7 @@ impl Supervisor {
             self.intake.hand_to_nobody(DiagnosticKind::ForeignPane, FOREIGN);
             return;
         }
-        let (settings, pid) = (&self.loaded.settings, Some(self.pid));
-        if self.leaves_the_state {
-            if let Some(stand_by) = StandBy::start(settings, &self.pane, &self.lease, pid) {
-                self.intake.hand_to_bystander(stand_by.handle());
-                self.now = Now::StandsBy(stand_by);
-            } else {
-                self.intake.hand_to_nobody(DiagnosticKind::Deferred, BEHIND);
-                self.now = Now::Aside(Aside::Behind);
-            }
-            return;
-        }
+        let settings = &self.loaded.settings;
         let builder = Reporter::builder(&settings.agent)
             .config(settings.config.clone())
             .endpoint(self.pane.clone())
@@ -271,13 +257,16 @@ impl Supervisor {
     /// Whether the process is proven not to run in the pane. While the server is
     /// away nothing is proven.
     fn is_foreign(&self) -> bool {
-        let settings = &self.loaded.settings;
-        let Some(agent) = herdr_proto::AgentLabel::normalize(&settings.agent) else { return false };
-        let source = settings.config.source.clone().unwrap_or_else(|| source_for(&agent));
-        let ttl = settings.config.metadata_ttl;
-        let direct = Direct::new(&self.pane, source, agent, ttl, &settings.config);
-        let check = direct.check_place(&settings.config, Some(self.pid));
-        matches!(blocking(check), Some(Err(Problem::Foreign | Problem::Unproven)))
+        let config = &self.loaded.settings.config;
+        if config.any_pane {
+            return false;
+        }
+        let proven = identity(&self.pane, config, Some(self.pid), ASK);
+        match blocking(proven).flatten() {
+            Some(Identity::Foreign) => true,
+            Some(Identity::Proven) | None => false,
+            Some(_) => config.unverified_pane == UnverifiedPane::Deny,
+        }
     }
 
     /// Whether nobody else has reported for a while: who was let to the pane has
@@ -297,11 +286,8 @@ impl Supervisor {
         if !matches!(self.lease.try_take(), Ok(Some(_))) {
             return false;
         }
-        let trusts = self.loaded.settings.config.allow_foreign_socket;
-        let options = Options::default().deadline(ASK).allow_foreign_socket(trusts);
-        let client = Client::new(self.pane.socket(), options);
-        let shown = blocking(client.call(&PaneGet::new(self.pane.pane().clone())));
-        shown.is_some_and(|shown| shown.is_ok_and(|shown| shown.pane.agent.is_none()))
+        let shown = blocking(shown(&self.pane, &self.loaded.settings.config, ASK));
+        shown.is_some_and(|shown| shown.is_ok_and(|pane| pane.agent.is_none()))
     }
 
     /// Whether the command that ours runs in still has its supervisor.
@@ -318,7 +304,6 @@ impl Now {
     fn end(self, budget: Duration) {
         match self {
             Self::Reports(reporter) => drop(reporter.close(budget)),
-            Self::StandsBy(stand_by) => stand_by.close(budget),
             Self::Begins | Self::Aside(_) => {}
         }
     }

@@ -9,8 +9,6 @@
 
 mod keep;
 mod launch;
-mod server;
-mod stand_by;
 mod watched;
 
 use std::ffi::OsString;
@@ -20,7 +18,6 @@ use herdr_proto::ReportState;
 
 pub(crate) use keep::keep;
 pub(crate) use launch::{Launch, Word, launch, ourselves};
-pub(crate) use stand_by::Bystander;
 pub(crate) use watched::Watched;
 
 use crate::place::PaneFlags;

@@ -89,7 +89,7 @@ fn bash_completes_what_follows_a_command() {
     assert!(completes(&[program, "do"]).contains("doctor"));
     assert_eq!(completes(&[program, "state", "w"]).trim(), "working");
     assert_eq!(completes(&[program, "exec", "--state", "b"]).trim(), "blocked");
-    assert_eq!(completes(&[program, "run", "--verify", ""]).split(' ').count(), 4);
+    assert_eq!(completes(&[program, "run", "--privacy", ""]).split(' ').count(), 3);
     assert!(completes(&[program, "watch", "--"]).contains("--strict"));
 }
 

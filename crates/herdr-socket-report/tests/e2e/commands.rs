@@ -65,7 +65,7 @@ fn wrong_arguments_name_the_program_and_what_is_wrong() {
     });
     let others = [
         (vec!["exec"], "<CMD>..."),
-        (vec!["exec", "--verify", "often", "true"], "expected never, claim, transitions or always"),
+        (vec!["exec", "--privacy", "often", "true"], "expected text, tool or fixed"),
         (vec!["exec", "--state", "busy", "true"], "expected idle, working or blocked"),
         (vec!["attach"], "--pid <PID>"),
         (vec!["attach", "--pid", "4194305"], "no such process"),

@@ -50,7 +50,7 @@ fn a_command_that_is_not_there_or_cannot_run_is_told_as_shells_do() {
     }
     assert_eq!(pane.run(&["exec"]).status.code(), Some(2));
     assert_eq!(pane.run(&["exec", "--state", "done", "true"]).status.code(), Some(2));
-    assert_eq!(pane.run(&["exec", "--verify", "often", "true"]).status.code(), Some(2));
+    assert_eq!(pane.run(&["exec", "--privacy", "often", "true"]).status.code(), Some(2));
 }
 
 #[test]

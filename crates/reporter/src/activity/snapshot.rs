@@ -32,7 +32,9 @@ impl Snapshot {
     /// why (failure B29).
     #[must_use]
     pub fn suspended(mut self) -> Self {
-        self.state = ReportState::Idle;
+        if self.state != ReportState::Unknown {
+            self.state = ReportState::Idle;
+        }
         self.reason = None;
         for state in [StateKey::Idle, StateKey::Done] {
             self.presentation.labels.extend(text::clean(Some(SUSPENDED)).map(|text| (state, text)));
@@ -78,7 +80,9 @@ impl Activity {
     /// What the pane is to show, as far as the settings let it; `None` while
     /// there is no state to report.
     pub fn snapshot(&self, config: &Config) -> Option<Snapshot> {
-        let state = self.state()?;
+        // Where Herdr says the state, titles show without one of ours.
+        let unsaid = (config.leave_state && !self.released).then_some(ReportState::Unknown);
+        let state = self.state().or(unsaid)?;
         let reason = self.reason(state, config);
         Some(Snapshot {
             state,

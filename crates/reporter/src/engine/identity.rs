@@ -23,7 +23,7 @@ const STARTING_LOOK: Duration = Duration::from_millis(2);
 /// # Cancel safety
 ///
 /// It only looks, so it may be dropped at any moment.
-pub async fn await_shell(info: &ProcessInfo, server: Peer) {
+pub(crate) async fn await_shell(info: &ProcessInfo, server: Peer) {
     if let Some(shell) = info.shell_pid {
         await_start(|| is_starting(shell, server.pid())).await;
     }
@@ -45,7 +45,7 @@ async fn await_start(is_starting: impl Fn() -> bool) {
 ///
 /// A foreign pane is only believed where the pane's shell can be seen from
 /// here, so a container or another machine proves nothing.
-pub fn judge_identity(
+pub(crate) fn judge_identity(
     info: &ProcessInfo,
     agent: Option<u32>,
     socket: &Path,

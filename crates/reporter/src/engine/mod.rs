@@ -26,8 +26,10 @@ use tokio::runtime::Runtime;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::machine::{Claim, Ended, PaneMachine};
 #[cfg(unix)]
-pub use identity::{await_shell, judge_identity};
+pub(crate) use identity::{await_shell, judge_identity};
 pub(crate) use owners::take_over;
+#[cfg(unix)]
+pub(crate) use run::exchange;
 pub(crate) use shared::Shared;
 
 /// What an engine is started with.

@@ -9,7 +9,7 @@ use super::Shared;
 use super::shared::Succession;
 use crate::activity::Snapshot;
 use crate::lease::LeaseFile;
-use crate::machine::{Counters, Ended, Legacy, Step};
+use crate::machine::{Counters, Ended, PredecessorClaim, Step};
 
 /// What the engine takes over when it is woken.
 #[derive(Debug, Default)]
@@ -32,14 +32,14 @@ impl Shared {
     }
 
     /// Leaves what a successor needs, if there is one.
-    pub(crate) fn leave(&self, legacy: Legacy, lease: Option<File>) {
+    pub(crate) fn leave(&self, legacy: PredecessorClaim, lease: Option<File>) {
         if let Some(succession) = &mut self.lock().succession {
             *succession = Succession { legacy: Some(legacy), lease };
         }
     }
 
     /// For a successor's engine: what was on the pane.
-    pub(crate) fn take_legacy(&self) -> Option<Legacy> {
+    pub(crate) fn take_legacy(&self) -> Option<PredecessorClaim> {
         self.lock().succession.as_mut()?.legacy.take()
     }
 
@@ -57,7 +57,8 @@ impl Shared {
     pub(crate) fn take_news(&self) -> News {
         let mut state = self.lock();
         // Who has not said anything yet gives nothing back.
-        let changed = std::mem::take(&mut state.changed) && state.activity.has_spoken();
+        let spoken = self.config.leave_state || state.activity.has_spoken();
+        let changed = std::mem::take(&mut state.changed) && spoken;
         News {
             changed,
             wanted: changed.then(|| state.wanted(&self.config)).flatten(),

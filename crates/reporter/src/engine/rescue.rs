@@ -35,7 +35,8 @@ impl Will {
             }
             PaneCall::Metadata(report) => release.seq = release.seq.max(report.seq),
             PaneCall::Release(last) => release.seq = release.seq.max(last.seq),
-            PaneCall::Get(_) | PaneCall::Ping(_) | PaneCall::Processes(_) | PaneCall::List(_) => {}
+            PaneCall::Clear(last) => release.seq = release.seq.max(last.seq),
+            _ => {}
         }
     }
 

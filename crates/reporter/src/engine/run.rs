@@ -128,7 +128,7 @@ impl<'a> Engine<'a> {
         }
         loop {
             if let Some(ended) = self.ended {
-                self.shared.leave(self.machine.legacy(), self.tenure.give_up());
+                self.shared.leave(self.machine.predecessor_claim(), self.tenure.give_up());
                 return ended;
             }
             match self.woken().await {
@@ -398,7 +398,7 @@ async fn at_once_or(at: Option<Instant>) {
     }
 }
 
-async fn exchange(client: Client, request: Request) -> Result<(Answer, Peer), Failure> {
+pub(crate) async fn exchange(client: Client, request: Request) -> Result<(Answer, Peer), Failure> {
     let line = request.call.encode("r")?;
     let client = client.with_deadline(request.deadline);
     let (reply, peer) = client.exchange_with(&line).await.map_err(|error| failure(&error))?;

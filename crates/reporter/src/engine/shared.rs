@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::{AgentEvent, EventId};
 use crate::feed::Feed;
-use crate::machine::{Counters, Ended, Lease, Legacy};
+use crate::machine::{Counters, Ended, Lease, PredecessorClaim};
 use crate::receipt::Receipt;
 
 /// What a host waits for the engine beyond what the engine was given.
@@ -61,7 +61,7 @@ pub(super) struct Guards {
 /// What a retired reporter leaves to its successor in this process.
 #[derive(Debug, Default)]
 pub(super) struct Succession {
-    pub(super) legacy: Option<Legacy>,
+    pub(super) legacy: Option<PredecessorClaim>,
     pub(super) lease: Option<File>,
 }
 

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout};
 use super::Shared;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::lease::LeaseFile;
-use crate::machine::{Lease, Legacy};
+use crate::machine::{Lease, PredecessorClaim};
 
 /// How long a start waits for a holder that may just be ending.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -58,7 +58,7 @@ impl Tenure {
 
     /// Waits for the predecessor of this process to stop, and takes its lease
     /// and what it leaves.
-    pub(super) async fn succeed(&mut self) -> Option<Legacy> {
+    pub(super) async fn succeed(&mut self) -> Option<PredecessorClaim> {
         let predecessor = self.predecessor.as_ref()?;
         let _ = timeout(HANDOVER, predecessor.ended()).await;
         self.inherit()
@@ -66,7 +66,7 @@ impl Tenure {
 
     /// Takes what the predecessor has left, if it has stopped. One that a disk
     /// holds up stops later than it was waited for; until then it has the lease.
-    pub(super) fn inherit(&mut self) -> Option<Legacy> {
+    pub(super) fn inherit(&mut self) -> Option<PredecessorClaim> {
         let predecessor = self.predecessor.take_if(|before| !before.is_active())?;
         if let Some(lease) = predecessor.take_lease() {
             self.file = Some(lease);
@@ -211,9 +211,9 @@ mod tests {
         runtime.block_on(async {
             assert_eq!(tenure.succeed().await, None);
             assert_eq!(tenure.try_take(&Shared::new(config, true)).await, Lease::Sought);
-            predecessor.leave(Legacy::default(), held);
+            predecessor.leave(PredecessorClaim::default(), held);
             predecessor.end(Ended::NothingToRelease);
-            assert_eq!(tenure.inherit(), Some(Legacy::default()));
+            assert_eq!(tenure.inherit(), Some(PredecessorClaim::default()));
         });
         assert!(tenure.is_held());
     }

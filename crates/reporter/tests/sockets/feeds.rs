@@ -34,7 +34,7 @@ fn each_report_gets_one_receipt_with_the_number_it_went_out_with() {
         received.iter().filter(|receipt| (receipt.outcome, receipt.of) == (outcome, of)).count()
     };
     assert_eq!(count(Outcome::Applied, Part::State), 2, "{received:?}");
-    assert_eq!(count(Outcome::Unverified, Part::Release), 1, "{received:?}");
+    assert_eq!(count(Outcome::Sent, Part::Release), 1, "{received:?}");
     let counters = handle.counters();
     assert_sums(counters);
     let told = received

@@ -1,6 +1,8 @@
 //! The commands of hooks and scripts: say one thing and go.
 
 #[cfg(unix)]
+mod once;
+#[cfg(unix)]
 mod report;
 #[cfg(not(unix))]
 #[path = "elsewhere.rs"]

@@ -1,24 +1,25 @@
 //! Saying it: to the pane's reporter, or straight to Herdr.
 
+use std::io::{self, IsTerminal as _};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use herdr_proto::{AgentLabel, Ttl};
-use herdr_reporter::{EventLine, LeaseFile, Role, source_for};
+use herdr_proto::ReportState;
+use herdr_reporter::sidecar::shown;
+use herdr_reporter::{Activity, AgentEvent, Config, EventLine, LeaseFile, Role};
 use herdr_socket_transport::{Absence, Endpoint};
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use tokio::time::timeout_at;
 
 use super::Common;
-use super::way::{Untaken, Way, hello, left, named_supervisor, take_turn, way};
+use super::once::{Once, started};
+use super::way::{Untaken, Way, hello, left, named_supervisor, way};
 use crate::commands::{KEPT, settings};
 use crate::control::{Answers, Call, Hello, Refusal, is_timeout};
-use crate::direct::{Batch, Direct};
 use crate::exit::Exit;
 use crate::output::say;
 use crate::place::Place;
-use crate::settings::Settings;
+use crate::settings::Loaded;
 
 /// How long the whole may take. A hook that waits holds its agent up.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -39,6 +40,16 @@ struct Event {
     /// As one line.
     line: String,
     what: EventLine,
+}
+
+impl Event {
+    /// The state that it sets.
+    fn state(&self) -> Option<ReportState> {
+        match &self.what {
+            EventLine::Event(AgentEvent::StateSet { state, .. }) => Some(*state),
+            _ => None,
+        }
+    }
 }
 
 /// What became of telling an owner.
@@ -75,19 +86,27 @@ impl Report {
     }
 
     fn report(self, lines: &[String]) -> Exit {
+        let started = started();
         let several = lines.len() > 1;
         let (events, mut exit) = read(lines);
         let loaded = match settings(self.common.settings.clone()) {
-            Ok(loaded) => loaded.settings,
+            Ok(loaded) => loaded,
             Err(exit) => return exit,
         };
-        let active = loaded.config.enabled && loaded.config.role == Role::Interactive;
-        if !active || events.is_empty() {
+        let config = &loaded.settings.config;
+        if !config.enabled || config.role != Role::Interactive {
+            if self.confirm {
+                say("not shown: the settings let nothing be reported (enabled, role)");
+                return Exit::NotApplied;
+            }
             return exit;
         }
-        let outcome = self.deliver(&loaded, events, several).unwrap_or_else(|untaken| {
+        if events.is_empty() {
+            return exit;
+        }
+        let outcome = self.deliver(&loaded, started, events, several).unwrap_or_else(|untaken| {
             match untaken {
-                Untaken::Nobody => Exit::Fine,
+                Untaken::Nobody => self.nobody(),
                 Untaken::Late(why) => {
                     // Every hook that outlives its agent is; nobody can help it.
                     if self.common.strict || self.confirm {
@@ -107,20 +126,32 @@ impl Report {
         exit
     }
 
+    /// Outside Herdr there is nothing to do, and nothing wrong with it, unless
+    /// somebody waits for what is not going to happen.
+    fn nobody(&self) -> Exit {
+        if self.confirm || io::stderr().is_terminal() {
+            say("nothing is reported: this is not a pane of Herdr");
+        }
+        if self.confirm { Exit::Unreachable } else { Exit::Fine }
+    }
+
     /// Finds out who takes the report and has it taken, within the limit.
     fn deliver(
         &self,
-        settings: &Settings,
+        loaded: &Loaded,
+        started: u64,
         events: Vec<Event>,
         several: bool,
     ) -> Result<Exit, Untaken> {
         let until = Instant::now() + LIMIT;
+        let config = &loaded.settings.config;
+        let wanted = events.iter().rev().find_map(Event::state);
         let place = self.common.pane.find(|name| std::env::var_os(name));
         if let Ok(Place::Outside(Absence::SwitchedOff)) = place {
             return Err(Untaken::Nobody);
         }
         let pane = match &place {
-            Ok(Place::Pane(pane)) => Some((pane, LeaseFile::of_pane(&settings.config, pane))),
+            Ok(Place::Pane(pane)) => Some((pane, LeaseFile::of_pane(config, pane))),
             _ => None,
         };
         let mut named = named_supervisor(&self.common.pane, pane.as_ref());
@@ -130,14 +161,22 @@ impl Report {
                 Way::Supervisor(call) => (call, true),
                 Way::Owner(call) => (call, false),
                 Way::Straight(pane, lease, shared) => {
-                    let _turn = take_turn(&lease, until);
-                    let exit = straight(&pane, settings, self.common.ttl, events, several, until);
+                    let ttl = self.common.ttl;
+                    let (pane, lease) = (&pane, &lease);
+                    let once = Once { pane, lease, loaded, ttl, started, until };
+                    let exit = straight(&once, events, several);
                     drop(shared);
-                    return Ok(exit);
+                    return Ok(self.confirmed(exit, wanted, pane, config, until));
                 }
             };
             match self.tell(call, &hello, &events)? {
-                Told::Taken(answers) => return Ok(self.judge_answers(&answers, &events, several)),
+                Told::Taken(answers) => {
+                    let exit = self.judge_answers(&answers, &events, several);
+                    return Ok(match &pane {
+                        Some((pane, _)) => self.confirmed(exit, wanted, pane, config, until),
+                        None => exit,
+                    });
+                }
                 Told::NotHere(Refusal::OtherPane) if is_supervisor => named = None,
                 Told::NotHere(_) if left(until).is_zero() => {
                     return Err(Untaken::Failed(Exit::Refused, KEPT.to_owned()));
@@ -151,6 +190,43 @@ impl Report {
                 }
                 // The next look finds the pane free, or whoever has it then.
                 Told::Gone | Told::NotHere(_) => thread::sleep(AGAIN),
+            }
+        }
+    }
+
+    /// Looks whether the pane shows the state, if that is asked for: an owner
+    /// may know better than this command, and Herdr better than both.
+    fn confirmed(
+        &self,
+        exit: Exit,
+        wanted: Option<ReportState>,
+        pane: &Endpoint,
+        config: &Config,
+        until: Instant,
+    ) -> Exit {
+        let Some(wanted) = wanted.filter(|_| self.confirm && exit == Exit::Fine) else {
+            return exit;
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let Ok(runtime) = runtime else { return Exit::Unreachable };
+        // What was delivered in time is worth a look.
+        let limit = left(until).max(LOOK);
+        match runtime.block_on(shown(pane, config, limit)) {
+            Ok(pane) if pane.agent.is_none() => {
+                say("not shown: the pane shows no agent");
+                Exit::NotApplied
+            }
+            Ok(pane) if pane.agent_status.same_as(&wanted.status()) => Exit::Fine,
+            Ok(pane) => {
+                say(&format!(
+                    "not shown: the pane shows {}",
+                    crate::text::shown(pane.agent_status.as_str())
+                ));
+                Exit::NotApplied
+            }
+            Err(error) => {
+                say(&error.to_string());
+                Exit::Unreachable
             }
         }
     }
@@ -200,6 +276,9 @@ impl Report {
 fn told(events: &[Event]) -> impl Iterator<Item = &Event> {
     events.iter().filter(|event| !matches!(event.what, EventLine::Flush { .. }))
 }
+
+/// How long a look at the pane may take at least.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Event lines, each on one line, and the events in them. What is wrong is
 /// said.
@@ -268,6 +347,10 @@ fn judge(answers: &Answers, asked: bool) -> Exit {
             _ => {}
         }
     }
+    if let Some(detail) = &answers.not_ours {
+        say(detail);
+        return Exit::Refused;
+    }
     let refusals = ["foreign_pane", "deferred", "protocol_rejected"];
     if let Some(Err(reason)) = answers.flushed.as_ref().filter(|_| raised(&refusals).is_none()) {
         let why = raised(&["connect_failed", "timeout", "not_pane_api"]);
@@ -288,48 +371,25 @@ fn judge(answers: &Answers, asked: bool) -> Exit {
 }
 
 /// Reports to Herdr itself.
-fn straight(
-    pane: &Endpoint,
-    settings: &Settings,
-    ttl: Ttl,
-    events: Vec<Event>,
-    several: bool,
-    until: Instant,
-) -> Exit {
-    let config = &settings.config;
-    let Some(agent) = AgentLabel::normalize(&settings.agent) else { return Exit::Usage };
-    let source = config.source.clone().unwrap_or_else(|| source_for(&agent));
-    let direct = Direct::new(pane, source, agent, ttl, config);
-    let mut batch = Batch::default();
+fn straight(once: &Once<'_>, events: Vec<Event>, several: bool) -> Exit {
     let mut exit = Exit::Fine;
+    let mut activity = Activity::default();
+    let mut said = Vec::new();
     for Event { number, what, .. } in events {
         // Everything is delivered when this ends, so there is nothing to flush.
         let EventLine::Event(event) = what else { continue };
-        if let Some(refused) = batch.add(event) {
-            complain_of(number, &refused, several);
+        if let Err(refused) = activity.apply(event.clone()) {
+            complain_of(number, &refused.to_string(), several);
             exit = Exit::Usage;
         }
+        said.push(event);
     }
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            say(&format!("nothing can be sent: {error}"));
-            return Exit::Unreachable;
-        }
+    let Some(reported) = once.report(said) else {
+        say("nothing can be sent");
+        return Exit::Unreachable;
     };
-    let report = async {
-        direct.check_place(config, None).await?;
-        batch.report(&direct, config).await
-    };
-    match runtime.block_on(async { timeout_at(until.into(), report).await }) {
-        Ok(Ok(())) => exit,
-        Ok(Err(problem)) => {
-            say(&problem.to_string());
-            problem.exit()
-        }
-        Err(_) => {
-            say(&format!("timeout: the server does not answer within {} s", LIMIT.as_secs()));
-            Exit::Unreachable
-        }
+    match judge(&Answers::of_once(&reported), true) {
+        Exit::Fine => exit,
+        other => other,
     }
 }

@@ -129,17 +129,3 @@ fn supervisor_at(path: &Path, until: Instant) -> Result<Call, Untaken> {
         Err(Untaken::Late(gone.to_owned()))
     })
 }
-
-/// Waits for the others that report to the pane right now: what a read-back
-/// shows is then what the last one said. One that hangs is not waited for.
-pub(super) fn take_turn(lease: &LeaseFile, until: Instant) -> Option<File> {
-    let file = open(&lease.path().with_extension("turn")).ok()?;
-    wait_for(left(until), || file.try_lock().ok());
-    Some(file)
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
-}

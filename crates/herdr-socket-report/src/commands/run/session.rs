@@ -177,7 +177,8 @@ fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, voice: &Voice) 
 
 /// Says that the row may stay, where no diagnostic has said why.
 fn explain_loss(ended: Ended, voice: &Voice) {
-    if ended == Ended::NotReleased && !voice.raised(&[ConnectFailed, Timeout, NotPaneApi]) {
+    let told = [ConnectFailed, Timeout, NotPaneApi, ProtocolRejected];
+    if ended == Ended::NotReleased && !voice.raised(&told) {
         let detail =
             "the release was not answered in time; if the row stays, `release` gives it back";
         voice.raise(Timeout, detail);
@@ -187,7 +188,9 @@ fn explain_loss(ended: Ended, voice: &Voice) {
 /// Whether anything reached the server, for `--strict`.
 fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     let counters = handle.counters();
-    let (offered, delivered) = (counters.offered > 0, counters.delivered > 0);
+    // What is delivered beside a state that fails does not show.
+    let shown = counters.applied > 0 || !voice.raised(&[ConnectFailed, ProtocolRejected]);
+    let (offered, delivered) = (counters.offered > 0, counters.delivered > 0 && shown);
     let lost = ended == Ended::NotReleased;
     if lost || (!delivered && voice.raised(&[ConnectFailed, Timeout, NotPaneApi])) {
         Exit::Unreachable

@@ -1,4 +1,4 @@
-//! What became of every report: nothing is lost without a word.
+//! Counts every report and says what became of it.
 
 use herdr_proto::Seq;
 
@@ -30,15 +30,16 @@ pub struct Counters {
     pub ignored: u64,
     /// Delivered and not visible.
     pub hidden: u64,
-    /// Delivered, and nobody has looked, or looking could not tell.
+    /// Delivered, and nobody has looked, or looking could not tell. Their
+    /// receipts say [`Outcome::Sent`] and [`Outcome::Unverified`].
     pub unverified: u64,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct Receipts {
     counters: Counters,
     lines: [Line; 3],
-    receipts: Vec<Receipt>,
+    made: Vec<Receipt>,
 }
 
 /// The reports of one part.
@@ -49,18 +50,20 @@ struct Line {
     /// The request in flight carries a value that was offered.
     flies: bool,
     /// The last delivered value has not been judged.
-    unjudged: Option<Seq>,
+    unjudged: bool,
+    /// Its number, if it had one.
+    seq: Option<Seq>,
 }
 
 const PARTS: [Part; 3] = [Part::State, Part::Presentation, Part::Tokens];
 
-impl Ledger {
+impl Receipts {
     pub(super) fn counters(&self) -> Counters {
         self.counters
     }
 
-    pub(super) fn take_receipts(&mut self) -> Vec<Receipt> {
-        std::mem::take(&mut self.receipts)
+    pub(super) fn take(&mut self) -> Vec<Receipt> {
+        std::mem::take(&mut self.made)
     }
 
     /// A part has a new wanted value; `needed` is whether the server lacks it.
@@ -93,18 +96,19 @@ impl Ledger {
         }
     }
 
-    pub(super) fn delivered(&mut self, part: Part, seq: Seq) {
+    pub(super) fn delivered(&mut self, part: Part, seq: Option<Seq>) {
         let Some(line) = self.line(part) else { return };
         if !std::mem::take(&mut line.flies) {
             return;
         }
-        let before = line.unjudged.replace(seq);
+        let before = std::mem::replace(&mut line.unjudged, true);
+        let last = std::mem::replace(&mut line.seq, seq);
         self.counters.pending -= 1;
         self.counters.delivered += 1;
         // Until somebody looks, it counts as not looked at.
         self.counters.unverified += 1;
-        if let Some(seq) = before {
-            self.receipts.push(Receipt::new(Outcome::Unverified, part).seq(Some(seq)));
+        if before {
+            self.made.push(Receipt::new(Outcome::Sent, part).seq(last));
         }
     }
 
@@ -132,12 +136,15 @@ impl Ledger {
             self.counters.pending -= 1;
             self.counters.dropped += 1;
         }
-        self.receipts.push(Receipt::new(Outcome::Failed, part).seq(seq).because(reason));
+        self.made.push(Receipt::new(Outcome::Failed, part).seq(seq).because(reason));
     }
 
     pub(super) fn judged(&mut self, part: Part, (outcome, reason): Verdict) {
         let Some(line) = self.line(part) else { return };
-        let Some(seq) = line.unjudged.take() else { return };
+        if !std::mem::take(&mut line.unjudged) {
+            return;
+        }
+        let seq = line.seq;
         self.counters.unverified -= 1;
         match outcome {
             Outcome::Applied => self.counters.applied += 1,
@@ -145,7 +152,17 @@ impl Ledger {
             Outcome::Hidden => self.counters.hidden += 1,
             _ => self.counters.unverified += 1,
         }
-        self.receipts.push(Receipt::new(outcome, part).seq(Some(seq)).because(reason));
+        self.made.push(Receipt::new(outcome, part).seq(seq).because(reason));
+    }
+
+    /// Somebody else's newer value counts.
+    pub(super) fn give_up(&mut self, part: Part) {
+        let Some(line) = self.line(part) else { return };
+        if std::mem::take(&mut line.waits) {
+            self.supersede(part);
+        } else if std::mem::take(&mut line.unjudged) {
+            self.made.push(Receipt::new(Outcome::Superseded, part));
+        }
     }
 
     /// No report follows; what goes out from now on takes off what is there.
@@ -170,33 +187,34 @@ impl Ledger {
         for part in PARTS {
             self.lost(part);
         }
-        self.leave_unjudged();
+        self.leave_unjudged(Outcome::Sent);
     }
 
     fn not_delivered(&mut self, part: Part) {
         self.counters.pending -= 1;
         self.counters.dropped += 1;
         let receipt = Receipt::new(Outcome::Failed, part);
-        self.receipts.push(receipt.because(Reason::NotDelivered));
+        self.made.push(receipt.because(Reason::NotDelivered));
     }
 
-    /// Nobody will look at what has been delivered so far.
-    pub(super) fn leave_unjudged(&mut self) {
+    /// Nobody will look at what has been delivered so far: nobody wanted to
+    /// ([`Outcome::Sent`]), or the look failed ([`Outcome::Unverified`]).
+    pub(super) fn leave_unjudged(&mut self, outcome: Outcome) {
         for (line, part) in self.lines.iter_mut().zip(PARTS) {
-            if let Some(seq) = line.unjudged.take() {
-                self.receipts.push(Receipt::new(Outcome::Unverified, part).seq(Some(seq)));
+            if std::mem::take(&mut line.unjudged) {
+                self.made.push(Receipt::new(outcome, part).seq(line.seq));
             }
         }
     }
 
     pub(super) fn note(&mut self, receipt: Receipt) {
-        self.receipts.push(receipt);
+        self.made.push(receipt);
     }
 
     fn supersede(&mut self, part: Part) {
         self.counters.pending -= 1;
         self.counters.superseded += 1;
-        self.receipts.push(Receipt::new(Outcome::Superseded, part));
+        self.made.push(Receipt::new(Outcome::Superseded, part));
     }
 
     fn line(&mut self, part: Part) -> Option<&mut Line> {

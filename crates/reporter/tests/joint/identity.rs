@@ -8,7 +8,7 @@ use herdr_reporter::{AgentEvent, Config, DiagnosticKind, Ended, UnverifiedPane};
 use serde_json::json;
 
 use crate::events::{asked, session, started, title, token};
-use crate::world::{AGENT, Home, PANE, SOURCE, World};
+use crate::world::{AGENT, Home, PANE, World};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -127,7 +127,7 @@ fn b17_a_successor_takes_the_row_over_without_a_gap() {
 
     let mut second = World::with(Config::default(), std::mem::take(&mut first.model));
     second.elapsed = first.elapsed;
-    second.machine.inherit(first.machine.legacy());
+    second.machine.inherit(first.machine.predecessor_claim());
     second.serve_for(SECOND);
     assert!(second.sent.is_empty(), "no flicker before it has something to say");
     second.tell(started());
@@ -147,7 +147,7 @@ fn b17_a_successor_that_never_says_anything_still_releases() {
     first.serve_for(SECOND);
     let mut second = World::with(Config::default(), std::mem::take(&mut first.model));
     second.elapsed = first.elapsed;
-    second.machine.inherit(first.machine.legacy());
+    second.machine.inherit(first.machine.predecessor_claim());
     assert_eq!(second.close(), Ended::Released);
     assert_eq!(second.pane().agent, None);
 }
@@ -160,7 +160,7 @@ fn b17_a_successor_that_gives_the_pane_back_at_once_gives_back_the_row_that_is_t
     first.serve_for(SECOND);
     let mut second = World::with(Config::default(), std::mem::take(&mut first.model));
     second.elapsed = first.elapsed;
-    second.machine.inherit(first.machine.legacy());
+    second.machine.inherit(first.machine.predecessor_claim());
     second.tell(AgentEvent::Release);
     second.serve_for(SECOND);
     assert_eq!((second.pane().agent, second.pane().title), (None, None));
@@ -168,15 +168,10 @@ fn b17_a_successor_that_gives_the_pane_back_at_once_gives_back_the_row_that_is_t
 
 #[test]
 fn b17_a_row_is_released_as_it_was_claimed() {
-    // Under the source and on the pane that the predecessor had in the end.
-    let mut config = Config::default();
-    config.fresh_source = true;
-    let mut first = World::at(Home::Pane(PANE.into()), config, Model::new());
-    let theirs = json!({"source": SOURCE, "agent": AGENT, "state": "idle", "seq": u64::MAX});
-    first.foreign("pane.report_agent", theirs);
+    // On the pane that the predecessor had in the end.
+    let mut first = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
     first.tell(started());
     first.serve_for(SECOND);
-    assert_eq!(first.sent_to("pane.report_agent").last().unwrap()["source"], "custom:host.2");
     let destination = json!({"type": "new_workspace", "label": "x"});
     first.foreign_call("pane.split", &json!({"target_pane_id": PANE, "direction": "right"}));
     first.foreign_call("pane.move", &json!({"pane_id": PANE, "destination": destination}));
@@ -190,7 +185,7 @@ fn b17_a_row_is_released_as_it_was_claimed() {
     let mut second =
         World::at(first.home.clone(), Config::default(), std::mem::take(&mut first.model));
     second.elapsed = first.elapsed;
-    second.machine.inherit(first.machine.legacy());
+    second.machine.inherit(first.machine.predecessor_claim());
     assert_eq!(second.close(), Ended::Released);
     assert_eq!(second.seen(&moved).agent, None);
 }
