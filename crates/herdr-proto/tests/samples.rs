@@ -174,7 +174,7 @@ fn every_sample_is_understood() {
         "pane.get",
         "pane.list",
         "pane.process_info",
-            "pane.read",
+        "pane.read",
         "pane.release_agent",
         "pane.report_agent",
         "pane.report_metadata",
