@@ -75,6 +75,12 @@ impl Error {
         Self(Box::new(Inner { kind, detail: detail.into(), source: None }))
     }
 
+    /// A refusal of input that a front end finds wrong itself, as
+    /// [`ErrorKind::InvalidInput`].
+    pub fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidInput, detail)
+    }
+
     pub(crate) fn pane_gone(pane: &str) -> Self {
         Self::new(ErrorKind::PaneGone, format!("the pane {} does not exist", pane.escape_debug()))
     }

@@ -18,7 +18,7 @@ pub struct Claude;
 const FOLDS: [&str; 3] = ["[Pasted text #", "[...Truncated text #", "[Image #"];
 
 impl Profile for Claude {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "claude"
     }
 

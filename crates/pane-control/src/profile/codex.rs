@@ -19,7 +19,7 @@ const HINTS: [&str; 7] =
     ["context left", "? for shortcuts", "to send", "⏎ send", "to quit", "to queue", "tokens used"];
 
 impl Profile for Codex {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "codex"
     }
 

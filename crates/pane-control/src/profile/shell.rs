@@ -44,7 +44,7 @@ impl Shell {
 }
 
 impl Profile for Shell {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "shell"
     }
 

@@ -6,7 +6,7 @@ use super::{Look, Profile, Scene};
 pub struct Unguarded;
 
 impl Profile for Unguarded {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "none"
     }
 

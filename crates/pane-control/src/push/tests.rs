@@ -28,8 +28,9 @@ enum Deed {
     Scroll,
 }
 
-/// A program with an input box as Claude Code has one.
+/// A program with an input box as Claude Code or Codex has one.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Program {
     codex: bool,
     buffer: String,
@@ -112,7 +113,9 @@ impl Program {
     fn draw(&self) -> String {
         let mut screen = String::from("welcome\n\n");
         for said in &self.said[self.hidden..] {
-            screen += &format!("> {}\n\n* done\n\n", self.shown(said));
+            screen += "> ";
+            screen += &self.shown(said);
+            screen += "\n\n* done\n\n";
         }
         if self.busy {
             screen += "* Thinking… (3s · esc to interrupt)\n\n";
