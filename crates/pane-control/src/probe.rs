@@ -172,8 +172,15 @@ impl PaneControl {
             Err(error) if error.kind() == ErrorKind::PaneGone => return Ok(gone()),
             other => other?,
         };
-        let (life, evidence) = judge(agent.as_ref(), processes.as_ref());
-        Ok(Probe { life, evidence, pane: Some(found.info), agent, processes, target: found.target })
+        let evidence = Evidence::of(agent.as_ref(), processes.as_ref());
+        Ok(Probe {
+            life: evidence.life(),
+            evidence,
+            pane: Some(found.info),
+            agent,
+            processes,
+            target: found.target,
+        })
     }
 
     /// Says what an agent's status says.
@@ -190,18 +197,29 @@ impl PaneControl {
     }
 }
 
-fn judge(agent: Option<&AgentInfo>, processes: Option<&ProcessInfo>) -> (Life, Evidence) {
-    if agent.is_some_and(|agent| agent.launch_pending == Some(true)) {
-        return (Life::Live, Evidence::Launching);
+impl Evidence {
+    /// What an agent's record, where there is one, and the pane's processes say
+    /// about a pane that exists.
+    pub fn of(agent: Option<&AgentInfo>, processes: Option<&ProcessInfo>) -> Self {
+        if agent.is_some_and(|agent| agent.launch_pending == Some(true)) {
+            return Self::Launching;
+        }
+        match (agent.is_some(), processes.and_then(shell_in_front)) {
+            (_, None) => Self::NoProcess,
+            (true, Some(true)) => Self::OnlyShell,
+            (true, Some(false)) => Self::Agent,
+            (false, Some(true)) => Self::Shell,
+            (false, Some(false)) => Self::Program,
+        }
     }
-    let Some(shell_in_front) = processes.and_then(shell_in_front) else {
-        return (Life::Unknown, Evidence::NoProcess);
-    };
-    match (agent.is_some(), shell_in_front) {
-        (true, true) => (Life::Dead, Evidence::OnlyShell),
-        (true, false) => (Life::Live, Evidence::Agent),
-        (false, true) => (Life::Live, Evidence::Shell),
-        (false, false) => (Life::Live, Evidence::Program),
+
+    /// What it means.
+    pub fn life(self) -> Life {
+        match self {
+            Self::Agent | Self::Program | Self::Shell | Self::Launching => Life::Live,
+            Self::PaneGone | Self::OnlyShell => Life::Dead,
+            Self::NoProcess => Life::Unknown,
+        }
     }
 }
 

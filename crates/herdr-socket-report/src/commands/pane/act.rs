@@ -10,7 +10,7 @@ use herdr_socket_transport::env::HERDR_PANE_ID;
 use herdr_socket_transport::{Client, Endpoint, Options, find_socket};
 
 use super::tell::Told;
-use super::{Args, Command, Push, Source};
+use super::{Args, Command, Manner, Source};
 use crate::exit::Exit;
 use crate::output::say;
 
@@ -147,7 +147,7 @@ async fn press(control: &PaneControl, target: &Target, words: &[String]) -> Resu
     Ok(())
 }
 
-fn push_options(push: &Push) -> Result<PushOptions, Error> {
+fn push_options(push: &Manner) -> Result<PushOptions, Error> {
     let mut options = PushOptions::default();
     options.profile.clone_from(&push.profile);
     options.operation = push.operation.clone().map(OperationId::parse).transpose()?;

@@ -87,7 +87,7 @@ enum Command {
         /// The text; `-` reads it from stdin
         text: String,
         #[command(flatten)]
-        options: Push,
+        options: Manner,
     },
     /// Prompt an agent that Herdr knows
     Prompt {
@@ -97,7 +97,7 @@ enum Command {
         #[arg(long)]
         allow_push: bool,
         #[command(flatten)]
-        options: Push,
+        options: Manner,
         /// Then wait until the agent is idle or blocked, so many seconds at most
         #[arg(long, value_name = "SECONDS")]
         wait: Option<u64>,
@@ -129,7 +129,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct Push {
+struct Manner {
     /// The program: claude, codex, shell, or none, which looks at nothing
     ///
     /// By default the one for the agent in the pane, and shell without one.
