@@ -17,7 +17,8 @@ const PROMPT: usize = 200;
 /// in the box.
 pub(crate) fn gained(before: &[String], after: &[String], text: &str, fold: Option<&str>) -> bool {
     match new_rows(before, after) {
-        Some(new) => count(new, text, fold) > 0,
+        // What stood in redrawn rows may be what stands in the new ones.
+        Some((redrawn, new)) => count(new, text, fold) > count(redrawn, text, fold),
         // Nothing of what was there is left to compare with.
         None => count(after, text, fold) > count(before, text, fold),
     }
@@ -80,13 +81,15 @@ fn unframed(row: &str) -> &str {
     row.trim().trim_matches(['│', '┃', '▌', '▎']).trim()
 }
 
-/// The rows that came below those that were there: a screen scrolls up, so
-/// what is left of the old rows stands at the top of the new ones.
-fn new_rows<'a>(before: &[String], after: &'a [String]) -> Option<&'a [String]> {
+/// The rows that came below those that were there, and the old ones in their
+/// place: a screen scrolls up, so what is left of the old rows stands at the
+/// top of the new ones.
+fn new_rows<'a>(before: &'a [String], after: &'a [String]) -> Option<(&'a [String], &'a [String])> {
+    let old = before;
     let before: Vec<&str> = before.iter().map(|row| row.trim()).collect();
     let after_rows: Vec<&str> = after.iter().map(|row| row.trim()).collect();
     if before.iter().all(|row| row.is_empty()) {
-        return Some(after);
+        return Some((&[], after));
     }
     (0..=REDRAWN.min(before.len())).find_map(|redrawn| {
         let kept = &before[..before.len() - redrawn];
@@ -94,7 +97,7 @@ fn new_rows<'a>(before: &[String], after: &'a [String]) -> Option<&'a [String]> 
             .map(|scrolled| &kept[scrolled..])
             .take_while(|kept| kept.iter().any(|row| !row.is_empty()))
             .find(|kept| after_rows.starts_with(kept))
-            .map(|kept| &after[kept.len()..])
+            .map(|kept| (&old[old.len() - redrawn..], &after[kept.len()..]))
     })
 }
 
@@ -127,6 +130,12 @@ mod tests {
             let said = said.replace("    ", " ");
             assert!(gained(&rows("hi"), &rows(&format!("hi\n{said}")), "go on", None), "{said}");
         }
+    }
+
+    #[test]
+    fn an_old_text_that_changed_its_place_is_not_a_new_one() {
+        let before = rows("welcome\n> hi\n* done\n> go on\n* done");
+        assert!(!gained(&before, &rows("welcome\n> go on\n* done"), "go on", None));
     }
 
     #[test]

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::Model;
 use super::call::{
-    InWorkspace, PaneRead, PaneRename, PaneSplit, ReadHow, ReadSource, SendInput, SendKeys,
-    SendText,
+    InWorkspace, PaneRead, PaneRename, PaneSplit, ReadFormat, ReadHow, ReadSource, SendInput,
+    SendKeys, SendText,
 };
 use super::dispatch::{Outcome, ok, set};
 use super::failure::Failure;

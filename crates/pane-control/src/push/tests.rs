@@ -38,6 +38,8 @@ struct Program {
     /// form.
     folded: usize,
     said: Vec<String>,
+    /// The same as it stands in the transcript, where that is another text.
+    short: Vec<(usize, String)>,
     dialog: bool,
     busy: bool,
     closed: bool,
@@ -69,6 +71,9 @@ impl Program {
         if self.dialog {
             self.dialog = false;
         } else if !self.buffer.is_empty() && !self.eats.pop_front().unwrap_or(false) {
+            if self.folded > 0 {
+                self.short.push((self.said.len(), self.in_box()));
+            }
             self.said.push(std::mem::take(&mut self.buffer));
             (self.folded, self.busy) = (0, true);
         }
@@ -110,11 +115,18 @@ impl Program {
         }
     }
 
+    /// What stands in the box.
+    fn in_box(&self) -> String {
+        let (paste, rest) = self.buffer.split_at(self.folded);
+        if paste.is_empty() { rest.to_owned() } else { self.shown(paste) + rest }
+    }
+
     fn draw(&self) -> String {
         let mut screen = String::from("welcome\n\n");
-        for said in &self.said[self.hidden..] {
+        for (number, said) in self.said.iter().enumerate().skip(self.hidden) {
+            let short = self.short.iter().find(|(of, _)| *of == number);
             screen += "> ";
-            screen += &self.shown(said);
+            screen += &short.map_or_else(|| self.shown(said), |(_, short)| short.clone());
             screen += "\n\n* done\n\n";
         }
         if self.busy {
@@ -128,9 +140,7 @@ impl Program {
                     "{rule}\nDo you want to proceed?\n{mark} 1. Yes\n  2. No\n\nEsc to cancel"
                 );
         }
-        let (paste, rest) = self.buffer.split_at(self.folded);
-        let paste = if paste.is_empty() { String::new() } else { self.shown(paste) };
-        let buffer = paste + rest;
+        let buffer = self.in_box();
         let body = if buffer.is_empty() {
             format!("{mark} \u{1b}[7mT\u{1b}[27m\u{1b}[2mry \"fix the tests\"\u{1b}[0m")
         } else {
