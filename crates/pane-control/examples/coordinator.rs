@@ -1,5 +1,6 @@
 //! Gives each pane that is named a task when its agent waits for work, and says
 //! when one waits for a person.
+#![allow(clippy::print_stdout)]
 
 use std::time::Duration;
 
