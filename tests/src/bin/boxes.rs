@@ -79,7 +79,7 @@ fn main() -> Result<()> {
 
 impl Program {
     fn run(&mut self, out: &mut impl io::Write) -> Result<()> {
-        let mut bytes = [0; 65536];
+        let mut bytes = vec![0; 65536];
         loop {
             self.draw(out)?;
             let got = io::stdin().lock().read(&mut bytes)?;

@@ -170,8 +170,8 @@ fn a_dialog_is_never_typed_into_and_only_the_one_seen_is_answered(stage: &Stage)
     assert_eq!(outcome(&held), (Outcome::Held, Some(Why::Dialog), 0));
 
     let answer = |seen| scene.run(scene.control.answer(&scene.target, seen, &[Key::enter()]));
-    let stale = answer(before.digest.unwrap()).unwrap_err();
-    assert_eq!(stale.kind(), ErrorKind::ScreenChanged);
+    let refused = answer(before.digest.unwrap()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::ScreenChanged);
     assert_eq!(scene.enters(), [said("may I")]);
     let dialog = scene.run(scene.control.read(&scene.target, ReadOptions::default())).unwrap();
     assert!(dialog.text.contains("Do you want to proceed?"));
