@@ -63,6 +63,7 @@ mod escape;
 mod event;
 mod explain;
 mod ids;
+mod input;
 mod integration;
 mod label;
 pub mod limits;
@@ -71,6 +72,8 @@ mod open;
 mod pane;
 mod ping;
 mod process;
+mod prompt;
+mod read;
 mod report;
 mod resume;
 mod session;
@@ -89,15 +92,18 @@ pub use event::{
 };
 pub use explain::{AgentExplain, AgentExplainReply, Explanation};
 pub use ids::{PaneId, Seq, SourceId, Ttl};
+pub use input::{SendInput, SendKeys, SendText};
 pub use integration::{Integration, integration, integrations};
 pub use label::{AgentLabel, canonical_label, known_labels};
 pub use metadata::{ReportMetadata, StateLabels};
 pub use open::{AgentStatus, ErrorCode, EventKind};
 pub use pane::{
-    AgentSession, PaneCurrent, PaneGet, PaneInfo, PaneInfoReply, PaneList, PaneListReply,
+    AgentSession, PaneCurrent, PaneGet, PaneInfo, PaneInfoReply, PaneList, PaneListReply, Scroll,
 };
 pub use ping::{Capabilities, Ping, Pong};
 pub use process::{Process, ProcessInfo, ProcessInfoGet, ProcessInfoReply};
+pub use prompt::AgentPrompt;
+pub use read::{AgentRead, PaneRead, PaneReadReply, PaneText, ReadFormat, ReadSource};
 pub use report::{ClearAgentAuthority, ReleaseAgent, ReportAgent, ReportAgentSession};
 pub use resume::ResumeArgv;
 pub use session::{SessionId, SessionPath, StartSource};

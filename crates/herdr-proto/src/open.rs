@@ -102,6 +102,27 @@ open_word! {
         RATE_LIMITED = "rate_limited",
         /// The caller may not report for that pane (TUIOS).
         FORBIDDEN = "forbidden",
+        /// An agent that waits for a person's answer; nothing was typed.
+        AGENT_BLOCKED = "agent_blocked",
+        /// An agent that the server does not know, that is still starting, or
+        /// that is not in the foreground.
+        AGENT_NOT_READY = "agent_not_ready",
+        /// The agent ended or was replaced meanwhile.
+        AGENT_NOT_RUNNING = "agent_not_running",
+        /// The prompt changed nothing in time.
+        AGENT_PROMPT_STALLED = "agent_prompt_stalled",
+        /// The prompt could not be written to the terminal.
+        AGENT_PROMPT_FAILED = "agent_prompt_failed",
+        /// The prompt is empty.
+        EMPTY_AGENT_PROMPT = "empty_agent_prompt",
+        /// More lines than the screen has, of an agent that is not idle.
+        AGENT_NOT_IDLE = "agent_not_idle",
+        /// A key that this server has no name for.
+        INVALID_KEY = "invalid_key",
+        /// The input could not be written to the terminal.
+        PANE_SEND_FAILED = "pane_send_failed",
+        /// The wait's own deadline passed.
+        TIMEOUT = "timeout",
         /// A method that this server does not have (0.9.2 and later).
         UNKNOWN_METHOD = "unknown_method",
         /// A method that this server knows and does not do (TUIOS).

@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 use herdr_proto::strip_controls;
 
 use crate::commands::{
-    attach, completions, config, demo, doctor, emit, exec, man, run, tee, watch,
+    attach, completions, config, demo, doctor, emit, exec, man, pane, run, tee, watch,
 };
 use crate::exit::Exit;
 use crate::output::complain;
@@ -56,6 +56,7 @@ enum Command {
     Session(Box<emit::Session>),
     Release(Box<emit::Release>),
     Watch(watch::Args),
+    Pane(Box<pane::Args>),
     Tee(tee::Args),
     Doctor(Box<doctor::Args>),
     Demo(Box<demo::Args>),
@@ -80,6 +81,7 @@ impl Cli {
             Command::Session(args) => args.run(),
             Command::Release(args) => args.run(),
             Command::Watch(args) => watch::run(&args),
+            Command::Pane(args) => pane::run(&args),
             Command::Tee(args) => tee::run(&args),
             Command::Doctor(args) => doctor::run(*args),
             Command::Demo(args) => demo::run(&args),

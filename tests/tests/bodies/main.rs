@@ -10,6 +10,7 @@ mod authority;
 mod detected;
 mod identity;
 mod lifecycle;
+mod panes;
 mod sequence;
 mod server;
 mod supervisor;

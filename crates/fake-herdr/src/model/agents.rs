@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Model;
-use super::call::{AgentPrompt, AgentRead, AgentRename, AgentSendKeys};
+use super::call::{
+    AgentPrompt, AgentRead, AgentRename, AgentSendKeys, ReadFormat, ReadHow, ReadSource,
+};
 use super::dispatch::{Outcome, ok, set};
 use super::failure::Failure;
 use super::panes::encode_keys;
@@ -60,8 +62,29 @@ impl Model {
     }
 
     pub(super) fn agent_read(&self, params: &AgentRead) -> Outcome {
-        let read = self.read_view(self.find_agent(&params.target)?, &params.how);
-        Ok(json!({ "type": "pane_read", "read": read }))
+        let pane = self.find_agent(&params.target)?;
+        self.check_history(pane, &params.how)?;
+        Ok(json!({ "type": "pane_read", "read": self.read_view(pane, &params.how) }))
+    }
+
+    /// A known agent's screen without a history gives more rows than it has only
+    /// while the agent is idle.
+    fn check_history(&self, pane: u64, how: &ReadHow) -> Result<(), Failure> {
+        let recent = matches!(how.source, ReadSource::Recent | ReadSource::RecentUnwrapped);
+        let screen = self.panes.get(&pane).map(|pane| &pane.screen);
+        let lacks = screen.is_some_and(|screen| {
+            let asked = how.lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(0);
+            screen.alternate && screen.height() < asked.min(1000)
+        });
+        let busy = self.terminal(pane).is_some_and(|terminal| {
+            let known = terminal.label().and_then(herdr_proto::canonical_label).is_some();
+            known && terminal.state() != State::Idle
+        });
+        if recent && how.format == ReadFormat::Text && lacks && busy {
+            let message = "the agent is not idle, and its screen keeps no history";
+            return Err(Failure::new("agent_not_idle", message));
+        }
+        Ok(())
     }
 
     /// Explains what the detector makes of a known agent; for any other label

@@ -47,6 +47,8 @@ use topology::{Pane, Workspace};
 pub use observe::{AgentSession, Observation};
 pub use panes::PaneProcess;
 pub use profile::{Profile, UnknownProfile};
+#[cfg(feature = "pty")]
+pub(crate) use screen::Row;
 pub use stream::Stream;
 
 /// A Herdr's state, and the rules by which requests change it.

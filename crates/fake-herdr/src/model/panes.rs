@@ -7,14 +7,16 @@ use serde_json::{Value, json};
 
 use super::Model;
 use super::call::{
-    InWorkspace, PaneRead, PaneRename, PaneSplit, ReadHow, ReadSource, SendInput, SendKeys,
-    SendText,
+    InWorkspace, PaneRead, PaneRename, PaneSplit, ReadFormat, ReadHow, ReadSource, SendInput,
+    SendKeys, SendText,
 };
 use super::dispatch::{Outcome, ok, set};
 use super::failure::Failure;
 use super::keys;
 use super::layout::Direction;
 use super::places::check_env;
+#[cfg(feature = "pty")]
+use super::screen::Row;
 use super::screen::Typed;
 use super::topology::Pane;
 
@@ -136,8 +138,11 @@ impl Model {
             ReadSource::Recent | ReadSource::RecentUnwrapped => RECENT_LINES,
         };
         let asked = how.lines.map(|lines| usize::try_from(lines).unwrap_or(MOST_LINES));
-        let (text, truncated) =
-            self.panes.get(&pane)?.screen.read(asked.unwrap_or(most).min(MOST_LINES));
+        // The bottom of a screen has no colours, whatever is asked for.
+        let ansi = how.format == ReadFormat::Ansi && how.source != ReadSource::Detection;
+        let join = how.source == ReadSource::RecentUnwrapped;
+        let most = asked.unwrap_or(most).min(MOST_LINES);
+        let (text, truncated) = self.panes.get(&pane)?.screen.read(most, ansi, join);
         let place = self.place_of(pane)?;
         Some(json!({
             "pane_id": self.pane_id(pane),
@@ -262,6 +267,16 @@ impl Model {
     /// Shows a text on a pane's screen; `false` if there is no such pane.
     pub fn set_screen(&mut self, pane: &str, text: &str) -> bool {
         self.pane_mut(pane).map(|pane| pane.screen.show(text)).is_some()
+    }
+
+    /// Shows in a pane what a real terminal shows, and whether its program draws
+    /// on the screen that keeps no history.
+    #[cfg(feature = "pty")]
+    pub(crate) fn set_rows(&mut self, pane: &str, rows: Vec<Row>, alternate: bool) {
+        if let Some(pane) = self.pane_mut(pane) {
+            pane.screen.show_rows(rows);
+            pane.screen.alternate = alternate;
+        }
     }
 
     /// Says whether the program in a pane has asked for bracketed pastes

@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod emit;
 pub(crate) mod exec;
 pub(crate) mod man;
+pub(crate) mod pane;
 pub(crate) mod run;
 pub(crate) mod tee;
 pub(crate) mod watch;

@@ -11,7 +11,7 @@ use crate::pane::{Pane, complaints};
 use crate::support::{PATIENCE, inside, sidecar};
 
 /// Every command, with arguments that are right.
-const COMMANDS: [&[&str]; 17] = [
+const COMMANDS: [&[&str]; 18] = [
     &["run"],
     &["exec", "true"],
     &["attach", "--pid", "1"],
@@ -22,6 +22,7 @@ const COMMANDS: [&[&str]; 17] = [
     &["labels", "idle=ready"],
     &["session", "s"],
     &["release"],
+    &["pane", "list"],
     &["watch", "--strict"],
     &["tee", "--listen", "t.sock"],
     &["doctor"],

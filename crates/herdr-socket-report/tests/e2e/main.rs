@@ -18,6 +18,7 @@ mod hosts;
 mod lines;
 mod others;
 mod pane;
+mod panes;
 mod sessions;
 mod settings;
 mod signals;
