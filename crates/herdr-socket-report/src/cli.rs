@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use herdr_proto::strip_controls;
 
 use crate::commands::{
@@ -94,24 +95,68 @@ impl Cli {
 ///
 /// The commands of hooks must not fail the hook that calls them: some hosts
 /// take an exit code of 2 for a verdict.
-pub(crate) fn refuse(error: &clap::Error) -> Exit {
+pub(crate) fn refuse(mut error: clap::Error) -> Exit {
     if !error.use_stderr() {
         // A stdout that is gone is no reason to say it louder.
         let _ = error.print();
         return Exit::Fine;
     }
-    // An error repeats words of the command line, which are often a host's or
-    // a person's. Without what moves a cursor in them it is the same error.
-    let clean = std::env::args_os().map(|word| strip_controls(&word.to_string_lossy()));
-    let text = match Cli::try_parse_from(clean) {
-        Err(clean) if clean.kind() == error.kind() => clean.render(),
-        _ => error.render(),
+    hide_texts(&mut error);
+    complain(&error.render().to_string());
+    let asked = |word: &OsString| word == "--strict" || word == "--confirm";
+    if is_of_hooks() && !std::env::args_os().any(|word| asked(&word)) {
+        Exit::Fine
+    } else {
+        Exit::Usage
+    }
+}
+
+/// Takes the words of the command line out of an error, as far as they are not
+/// our own: they are often a host's or a person's.
+fn hide_texts(error: &mut clap::Error) {
+    if let Some(command) = text(error, ContextKind::InvalidSubcommand) {
+        let clean = ContextValue::String(strip_controls(&command));
+        error.insert(ContextKind::InvalidSubcommand, clean);
+    }
+    if text(error, ContextKind::InvalidValue).is_some_and(|value| !value.is_empty()) {
+        error.insert(ContextKind::InvalidValue, ContextValue::String("…".to_owned()));
+    }
+    let Some(word) = text(error, ContextKind::InvalidArg) else { return };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return;
+    }
+    let tip = if is_flag(&word) {
+        "it has no effect on this command"
+    } else {
+        let mut words = std::env::args_os().skip(2);
+        let place = words.position(|other| other.to_string_lossy().starts_with(word.as_str()));
+        let place = place.map_or_else(|| "…".to_owned(), |place| (place + 1).to_string());
+        error.insert(ContextKind::InvalidArg, ContextValue::String(format!("number {place}")));
+        "a text that begins with - comes after --, and one with blanks stands in quotes"
     };
-    complain(&text.to_string());
-    let mut words = std::env::args_os().skip(1);
-    let of_hooks = words.next().is_some_and(|word| HOOKS.iter().any(|hook| word == *hook));
-    let told = |word: OsString| word == "--strict" || word == "--confirm";
-    if of_hooks && !words.any(told) { Exit::Fine } else { Exit::Usage }
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+}
+
+fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// Whether one of the commands has this flag.
+fn is_flag(word: &str) -> bool {
+    let Some(name) = word.strip_prefix("--") else { return false };
+    let mut cli = Cli::command();
+    cli.build();
+    cli.get_subcommands()
+        .flat_map(clap::Command::get_arguments)
+        .any(|arg| arg.get_long_and_visible_aliases().is_some_and(|names| names.contains(&name)))
+}
+
+/// Whether the command is one that hooks call.
+pub(crate) fn is_of_hooks() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| HOOKS.iter().any(|hook| word == *hook))
 }
 
 /// The commands that hooks call.
@@ -119,8 +164,6 @@ const HOOKS: [&str; 7] = ["emit", "state", "title", "tokens", "labels", "session
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

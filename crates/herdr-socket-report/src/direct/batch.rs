@@ -248,7 +248,11 @@ fn accompanying(
     let mut labels = snapshot.presentation.labels.clone();
     labels.retain(|state, text| {
         let shown = pane.state_labels.get(state.as_str());
-        let is_reason = *state == key && of_reason && snapshot.reason.is_some();
+        let is_reason = *state == key
+            && snapshot
+                .reason
+                .as_ref()
+                .is_some_and(|reason| of_reason || text.as_str().ends_with(reason.as_str()));
         is_reason || shown.is_none_or(|shown| shown == text.as_str())
     });
     labels

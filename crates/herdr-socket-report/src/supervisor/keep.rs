@@ -14,7 +14,7 @@ use super::launch::step_aside;
 use super::stand_by::StandBy;
 use super::watched::Seen;
 use super::{Args, Watched, Word};
-use crate::commands::settings_of;
+use crate::commands::settings_that_fit;
 use crate::control::{Address, Addresses, Control, Door, HERDR_REPORT_SOCKET, Intake, Standing};
 use crate::direct::{Direct, Problem};
 use crate::exit::Exit;
@@ -52,7 +52,7 @@ pub(crate) fn keep(args: &Args) -> Exit {
     let Ok(watched) = Watched::inherited(args.of, args.since.clone()) else { return Exit::Usage };
     // Whoever launched us has said by now what is wrong with its settings.
     let agent = args.command.as_ref().and_then(|command| agent_of(command.as_ref()));
-    let Ok(loaded) = settings_of(args.settings.clone(), agent) else { return Exit::Usage };
+    let (loaded, _) = settings_that_fit(args.settings.clone(), agent);
     let place = args.pane.find(|name| std::env::var_os(name));
     let (Ok(Place::Pane(pane)), Ok(signals), Ok(pid)) =
         (place, Signals::hear(), u32::try_from(watched.pid()))

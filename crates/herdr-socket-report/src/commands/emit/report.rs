@@ -1,16 +1,16 @@
 //! Saying it: to the pane's reporter, or straight to Herdr.
 
+use std::io::{self, IsTerminal as _};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use herdr_proto::{AgentLabel, Ttl};
-use herdr_reporter::{EventLine, LeaseFile, Role, source_for};
+use herdr_reporter::{AgentEvent, EventLine, LeaseFile, Role, source_for};
 use herdr_socket_transport::{Absence, Endpoint};
-use serde::de::IgnoredAny;
-use serde_json::Value;
 use tokio::time::timeout_at;
 
 use super::Common;
+use super::event::Event;
 use super::way::{Untaken, Way, hello, left, named_supervisor, take_turn, way};
 use crate::commands::{KEPT, settings};
 use crate::control::{Answers, Call, Hello, Refusal, is_timeout};
@@ -32,15 +32,6 @@ pub(super) struct Report {
     confirm: bool,
 }
 
-/// An event that is to be reported.
-struct Event {
-    /// Its place among the arguments, from 1.
-    number: usize,
-    /// As one line.
-    line: String,
-    what: EventLine,
-}
-
 /// What became of telling an owner.
 enum Told {
     /// It was taken.
@@ -56,14 +47,14 @@ impl Report {
         Self { common, confirm }
     }
 
-    pub(super) fn event(self, event: &Value) -> Exit {
-        self.lines(&[event.to_string()])
+    pub(super) fn event(self, event: AgentEvent) -> Exit {
+        self.events((vec![Event::of(event)], Exit::Fine))
     }
 
-    /// Reports event lines.
-    pub(super) fn lines(self, lines: &[String]) -> Exit {
+    /// Reports events that were read, and how that went.
+    pub(super) fn events(self, (events, read): (Vec<Event>, Exit)) -> Exit {
         let (strict, confirm) = (self.common.strict || self.confirm, self.confirm);
-        let exit = self.report(lines);
+        let exit = self.report(events, read);
         let asked = confirm || exit != Exit::NotApplied;
         if strict && asked { exit } else { Exit::Fine }
     }
@@ -74,9 +65,7 @@ impl Report {
         if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
     }
 
-    fn report(self, lines: &[String]) -> Exit {
-        let several = lines.len() > 1;
-        let (events, mut exit) = read(lines);
+    fn report(self, events: Vec<Event>, mut exit: Exit) -> Exit {
         let loaded = match settings(self.common.settings.clone()) {
             Ok(loaded) => loaded.settings,
             Err(exit) => return exit,
@@ -85,9 +74,14 @@ impl Report {
         if !active || events.is_empty() {
             return exit;
         }
-        let outcome = self.deliver(&loaded, events, several).unwrap_or_else(|untaken| {
+        let outcome = self.deliver(&loaded, events).unwrap_or_else(|untaken| {
             match untaken {
-                Untaken::Nobody => Exit::Fine,
+                Untaken::Nobody => {
+                    if io::stderr().is_terminal() {
+                        say("nothing is reported: this is not a pane of Herdr");
+                    }
+                    Exit::Fine
+                }
                 Untaken::Late(why) => {
                     // Every hook that outlives its agent is; nobody can help it.
                     if self.common.strict || self.confirm {
@@ -108,12 +102,7 @@ impl Report {
     }
 
     /// Finds out who takes the report and has it taken, within the limit.
-    fn deliver(
-        &self,
-        settings: &Settings,
-        events: Vec<Event>,
-        several: bool,
-    ) -> Result<Exit, Untaken> {
+    fn deliver(&self, settings: &Settings, events: Vec<Event>) -> Result<Exit, Untaken> {
         let until = Instant::now() + LIMIT;
         let place = self.common.pane.find(|name| std::env::var_os(name));
         if let Ok(Place::Outside(Absence::SwitchedOff)) = place {
@@ -131,13 +120,13 @@ impl Report {
                 Way::Owner(call) => (call, false),
                 Way::Straight(pane, lease, shared) => {
                     let _turn = take_turn(&lease, until);
-                    let exit = straight(&pane, settings, self.common.ttl, events, several, until);
+                    let exit = straight(&pane, settings, self.common.ttl, events, until);
                     drop(shared);
                     return Ok(exit);
                 }
             };
             match self.tell(call, &hello, &events)? {
-                Told::Taken(answers) => return Ok(self.judge_answers(&answers, &events, several)),
+                Told::Taken(answers) => return Ok(self.judge_answers(&answers, &events)),
                 Told::NotHere(Refusal::OtherPane) if is_supervisor => named = None,
                 Told::NotHere(_) if left(until).is_zero() => {
                     return Err(Untaken::Failed(Exit::Refused, KEPT.to_owned()));
@@ -156,7 +145,7 @@ impl Report {
     }
 
     fn tell(&self, call: Call, hello: &Hello, events: &[Event]) -> Result<Told, Untaken> {
-        let lines: Vec<String> = told(events).map(|event| event.line.clone()).collect();
+        let lines: Vec<String> = events.iter().filter_map(Event::line).collect();
         let flush = self.common.strict || self.confirm;
         match call.tell(hello, &lines, flush) {
             Ok(Answers { refused: Some((because, detail)), .. }) => match because {
@@ -179,66 +168,20 @@ impl Report {
         }
     }
 
-    fn judge_answers(&self, answers: &Answers, events: &[Event], several: bool) -> Exit {
-        let numbers: Vec<usize> = told(events).map(|event| event.number).collect();
+    fn judge_answers(&self, answers: &Answers, events: &[Event]) -> Exit {
+        let told: Vec<&Event> = events.iter().filter(|event| event.line().is_some()).collect();
         for wrong in &answers.bad_lines {
             // The reporter counts the lines that it gets.
             let numbered = wrong.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
             let place = numbered.and_then(|(line, _)| line.parse::<usize>().ok()?.checked_sub(1));
-            match (numbered, place.and_then(|place| numbers.get(place))) {
-                (Some((_, wrong)), Some(number)) => complain_of(*number, wrong, several),
+            match (numbered, place.and_then(|place| told.get(place))) {
+                (Some((_, wrong)), Some(event)) => event.complain(wrong),
                 _ => say(wrong),
             }
         }
         let asked = self.common.strict || self.confirm;
         if answers.bad_lines.is_empty() { judge(answers, asked) } else { Exit::Usage }
     }
-}
-
-/// What an owner is told. The answer to a flush among the events would be taken
-/// for that to ours.
-fn told(events: &[Event]) -> impl Iterator<Item = &Event> {
-    events.iter().filter(|event| !matches!(event.what, EventLine::Flush { .. }))
-}
-
-/// Event lines, each on one line, and the events in them. What is wrong is
-/// said.
-fn read(lines: &[String]) -> (Vec<Event>, Exit) {
-    let mut events = Vec::new();
-    let mut exit = Exit::Fine;
-    for (number, line) in (1..).zip(lines) {
-        match EventLine::parse(line.as_bytes()) {
-            Ok(Some(what)) => events.push(Event { number, line: one_line(line), what }),
-            Ok(None) => {}
-            Err(wrong) => {
-                let wrong = if holds_several(line) {
-                    "several JSON values; give each event an argument of its own".to_owned()
-                } else {
-                    wrong.to_string()
-                };
-                complain_of(number, &wrong, lines.len() > 1);
-                exit = Exit::Usage;
-            }
-        }
-    }
-    (events, exit)
-}
-
-/// Says what is wrong with an event, and with which if there are several.
-fn complain_of(number: usize, wrong: &str, several: bool) {
-    say(&if several { format!("event {number}: {wrong}") } else { wrong.to_owned() });
-}
-
-/// Whether it is one event after the other, as `run` reads them from lines.
-fn holds_several(text: &str) -> bool {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    matches!((values.next(), values.next()), (Some(Ok(_)), Some(Ok(_))))
-}
-
-/// JSON may be laid out over several lines.
-fn one_line(json: &str) -> String {
-    let value = serde_json::from_str::<Value>(json);
-    value.map_or_else(|_| json.to_owned(), |value| value.to_string())
 }
 
 /// What the reporter's answers come to.
@@ -293,7 +236,6 @@ fn straight(
     settings: &Settings,
     ttl: Ttl,
     events: Vec<Event>,
-    several: bool,
     until: Instant,
 ) -> Exit {
     let config = &settings.config;
@@ -302,11 +244,11 @@ fn straight(
     let direct = Direct::new(pane, source, agent, ttl, config);
     let mut batch = Batch::default();
     let mut exit = Exit::Fine;
-    for Event { number, what, .. } in events {
+    for event in events {
         // Everything is delivered when this ends, so there is nothing to flush.
-        let EventLine::Event(event) = what else { continue };
-        if let Some(refused) = batch.add(event) {
-            complain_of(number, &refused, several);
+        let EventLine::Event(what) = event.what.clone() else { continue };
+        if let Some(refused) = batch.add(what) {
+            event.complain(&refused);
             exit = Exit::Usage;
         }
     }
