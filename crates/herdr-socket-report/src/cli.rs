@@ -101,7 +101,7 @@ pub(crate) fn refuse(mut error: clap::Error) -> Exit {
         let _ = error.print();
         return Exit::Fine;
     }
-    hide_texts(&mut error);
+    clean(&mut error);
     complain(&error.render().to_string());
     let asked = |word: &OsString| word == "--strict" || word == "--confirm";
     if is_of_hooks() && !std::env::args_os().any(|word| asked(&word)) {
@@ -111,37 +111,58 @@ pub(crate) fn refuse(mut error: clap::Error) -> Exit {
     }
 }
 
-/// Takes the words of the command line out of an error, as far as they are not
-/// our own: they are often a host's or a person's.
-fn hide_texts(error: &mut clap::Error) {
-    if let Some(command) = text(error, ContextKind::InvalidSubcommand) {
-        let clean = ContextValue::String(strip_controls(&command));
-        error.insert(ContextKind::InvalidSubcommand, clean);
+/// Cleans the words of the command line that an error repeats. With `--help`
+/// at hand a person needs them; what calls a hook may have put a text there that
+/// is nobody's business.
+fn clean(error: &mut clap::Error) {
+    const REPEATED: [ContextKind; 3] =
+        [ContextKind::InvalidSubcommand, ContextKind::InvalidArg, ContextKind::InvalidValue];
+    for kind in REPEATED {
+        let Some(ContextValue::String(word)) = error.get(kind) else { continue };
+        let clean = ContextValue::String(strip_controls(word));
+        error.insert(kind, clean);
     }
-    if text(error, ContextKind::InvalidValue).is_some_and(|value| !value.is_empty()) {
+    if let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested) {
+        let tips = tips.iter().map(|tip| strip_controls(&tip.to_string()).into()).collect();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    if is_of_hooks() {
+        hide_texts(error);
+    }
+}
+
+/// Names what is wrong by its place where it may be a host's text.
+fn hide_texts(error: &mut clap::Error) {
+    if matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(v)) if !v.is_empty())
+    {
         error.insert(ContextKind::InvalidValue, ContextValue::String("…".to_owned()));
     }
-    let Some(word) = text(error, ContextKind::InvalidArg) else { return };
     if error.kind() != ErrorKind::UnknownArgument {
         return;
     }
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg).cloned() else {
+        return;
+    };
     let tip = if is_flag(&word) {
         "it has no effect on this command"
     } else {
-        let mut words = std::env::args_os().skip(2);
-        let place = words.position(|other| other.to_string_lossy().starts_with(word.as_str()));
-        let place = place.map_or_else(|| "…".to_owned(), |place| (place + 1).to_string());
-        error.insert(ContextKind::InvalidArg, ContextValue::String(format!("number {place}")));
         "a text that begins with - comes after --, and one with blanks stands in quotes"
     };
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    if !looks_like_a_flag(&word) {
+        let mut words = std::env::args_os().skip(2);
+        let place = words
+            .position(|other| strip_controls(&other.to_string_lossy()).starts_with(word.as_str()));
+        let place = place.map_or_else(|| "…".to_owned(), |place| (place + 1).to_string());
+        error.insert(ContextKind::InvalidArg, ContextValue::String(format!("number {place}")));
+    }
 }
 
-fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
-    match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.clone()),
-        _ => None,
-    }
+/// Whether it is a flag, perhaps one that is written wrong, and no text.
+fn looks_like_a_flag(word: &str) -> bool {
+    word.strip_prefix("--").is_some_and(|name| {
+        name.len() < 24 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+    })
 }
 
 /// Whether one of the commands has this flag.

@@ -131,7 +131,7 @@ mod tests {
         else {
             panic!("{items:?}");
         };
-        assert!(first.starts_with("no JSON"), "{first}");
+        assert!(first.starts_with("not JSON"), "{first}");
         assert_eq!(second, "unknown event `nonsense`");
         assert_eq!(*good, started(4));
     }

@@ -105,7 +105,7 @@ fn what_does_not_fit_is_named_by_its_argument() {
         let [first, second] = &complaints.lines().collect::<Vec<_>>()[..] else {
             panic!("{complaints}");
         };
-        assert!(first.contains(": event 1: no JSON"), "{first}");
+        assert!(first.contains(": event 1: not JSON"), "{first}");
         assert!(second.contains(": event 3: token keys `no key`"), "{second}");
         let output = pane.run(&["emit", wrong]);
         let alone = crate::pane::complaints(&output);

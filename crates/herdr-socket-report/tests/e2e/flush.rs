@@ -50,7 +50,7 @@ fn a_flush_that_waits_holds_up_no_later_line() {
     sidecar.line("{no");
     assert_eq!(sidecar.answer(), r#"{"flushed":"short","ok":false,"reason":"timeout"}"#);
     loop {
-        if sidecar.complaint().contains("line 4: no JSON") {
+        if sidecar.complaint().contains("line 4: not JSON") {
             break;
         }
     }
