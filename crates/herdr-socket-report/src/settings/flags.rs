@@ -32,8 +32,16 @@ fn settings() -> impl Iterator<Item = &'static Setting> {
 }
 
 /// The settings that count for every command that says one thing,
-const OF_HOOKS: [&str; 7] =
-    ["enabled", "agent", "source", "role", "unverified_pane", "any_pane", "allow_foreign_socket"];
+const OF_HOOKS: [&str; 8] = [
+    "enabled",
+    "agent",
+    "source",
+    "role",
+    "unverified_pane",
+    "any_pane",
+    "allow_foreign_socket",
+    "fresh_source",
+];
 /// and those that count for some of them, and for which.
 const OF_SOME: [(&str, &[&str]); 10] = [
     ("title", &["title"]),

@@ -23,6 +23,12 @@ use crate::words::{lossy, state_words};
 use event::{from_arguments, from_lines};
 use report::Report;
 
+/// How long what is shown stays if nobody says.
+const DAY: Ttl = match Ttl::from_millis_const(86_400_000) {
+    Some(ttl) => ttl,
+    None => panic!("within the range"),
+};
+
 /// What all of these commands take.
 #[derive(Debug, clap::Args)]
 struct Common {
@@ -167,7 +173,13 @@ pub(crate) struct Session {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Release {
     #[command(flatten)]
-    common: Common,
+    pane: PaneFlags,
+    /// Exit with 2 if something is wrong with the arguments, with 3 if no
+    /// server was reached, with 4 if it refused; else always with 0
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    settings: SettingFlags,
     #[command(flatten)]
     appended: Appended,
 }
@@ -234,7 +246,10 @@ impl Session {
 impl Release {
     pub(crate) fn run(self) -> Exit {
         let alone = self.appended.check(0, "a release takes none");
-        say_it(self.common, false, alone.map(|()| AgentEvent::Release))
+        let Self { pane, strict, settings, .. } = self;
+        // Nothing is set that would have to stay.
+        let common = Common { pane, ttl: DAY, strict, settings };
+        say_it(common, false, alone.map(|()| AgentEvent::Release))
     }
 }
 

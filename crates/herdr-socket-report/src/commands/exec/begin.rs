@@ -28,7 +28,9 @@ const PATIENCE: Duration = Duration::from_millis(200);
 pub(crate) fn run(args: Args) -> Exit {
     let Some((program, arguments)) = args.command.split_first() else { return Exit::Usage };
     let (loaded, wrong) = settings_that_fit(args.settings, agent_of(Path::new(program)));
-    wrong.iter().for_each(|wrong| say(wrong));
+    if let Some(wrong) = wrong {
+        say(&wrong);
+    }
     let mut command = Command::new(program);
     command.args(arguments);
     if args.scrub {

@@ -17,7 +17,9 @@ use crate::words::agent_of;
 pub(crate) fn run(args: Args) -> Exit {
     let Some((program, arguments)) = args.command.split_first() else { return Exit::Usage };
     let (_, wrong) = settings_that_fit(args.settings, agent_of(Path::new(program)));
-    wrong.iter().for_each(|wrong| say(wrong));
+    if let Some(wrong) = wrong {
+        say(&wrong);
+    }
     match args.pane.find(|name| std::env::var_os(name)) {
         Ok(Place::Outside(_)) => {}
         Ok(_) => say("connect_failed: panes are reached on Linux and macOS only"),
