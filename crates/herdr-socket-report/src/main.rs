@@ -37,8 +37,13 @@ fn main() -> ExitCode {
     if let Some(args) = supervisor::asked_for(std::env::args_os()) {
         return supervisor::keep(&args).into();
     }
-    match cli::Cli::try_parse() {
-        Ok(cli) => cli.run().into(),
-        Err(error) => cli::refuse(&error).into(),
+    let exit = match cli::Cli::try_parse() {
+        Ok(cli) => cli.run(),
+        Err(error) => cli::refuse(error),
+    };
+    #[cfg(unix)]
+    if cli::is_of_hooks() {
+        input::drain_stdin();
     }
+    exit.into()
 }

@@ -28,7 +28,7 @@ impl SocketFile {
         match fs::symlink_metadata(path) {
             Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
             Ok(_) => {
-                let what = "something that is no socket is in the way";
+                let what = "something that is not a socket is in the way";
                 return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -79,6 +79,12 @@ type Merged = BTreeMap<(usize, Option<StateKey>), Assignment>;
 
 /// Reads and merges all of it, once.
 pub(crate) fn load(sources: Sources) -> Result<Loaded, Problems> {
+    let (loaded, problems) = load_what_fits(sources);
+    problems.unless_any(loaded)
+}
+
+/// The same without the entries that are wrong, and what is wrong with them.
+pub(crate) fn load_what_fits(sources: Sources) -> (Loaded, Problems) {
     let mut problems = Problems::none();
     let mut merged = Merged::new();
     for setting in &SETTINGS {
@@ -116,9 +122,9 @@ pub(crate) fn load(sources: Sources) -> Result<Loaded, Problems> {
     for assignment in merged.values() {
         (assignment.setting.set)(&mut settings, &assignment.value);
     }
-    check_source(&settings, &merged, &mut problems, &mut warnings);
+    check_source(&mut settings, &merged, &mut problems, &mut warnings);
     let named = find(&merged, "agent").is_some_and(|found| found.origin != Origin::Default);
-    problems.unless_any(Loaded { shown: shown(&settings, &merged), settings, named, warnings })
+    (Loaded { shown: shown(&settings, &merged), settings, named, warnings }, problems)
 }
 
 fn merge(merged: &mut Merged, assignment: Assignment) {
@@ -143,7 +149,7 @@ fn needs_trust(merged: &Merged, projects: &Assignment) -> bool {
 /// Herdr drops what comes under the names of its own integrations, or locks
 /// the pane for everybody (protocol §5.2 and §6.2, failures B36 to B39).
 fn check_source(
-    settings: &Settings,
+    settings: &mut Settings,
     merged: &Merged,
     problems: &mut Problems,
     warnings: &mut Vec<String>,
@@ -156,6 +162,7 @@ fn check_source(
     let what = format!("source {source} with agent {label}: {}", notice.text());
     if notice.is_refused() {
         problems.add(origin, what);
+        settings.config.source = None;
     } else {
         warnings.push(format!("{origin}: {what}"));
     }

@@ -83,13 +83,13 @@ fn each_mistake_in_a_file_names_line_key_value_and_what_is_allowed() {
     let expected = [
         "persons.toml:1: enabled = \"yes\" is not allowed; expected true or false",
         "persons.toml:3: privacy = \"sometimes\" is not allowed; expected text, tool or fixed",
-        "persons.toml:4: \"titel\" is no setting; did you mean title?",
+        "persons.toml:4: \"titel\" is not a setting; did you mean title?",
         "persons.toml:5: settle_ms = -5 is not allowed; expected a whole number from 0 to 60000 (milliseconds)",
-        "persons.toml:6: \"any-pane\" is no setting; did you mean any_pane?",
+        "persons.toml:6: \"any-pane\" is not a setting; did you mean any_pane?",
         "persons.toml:7: transport = \"cli\" is refused: this client speaks to the socket and never runs the program; expected socket",
         "persons.toml:8: defer_to = [...] is not allowed; expected a list of texts",
-        "persons.toml:9: \"colour\" is no setting; allowed are enabled, agent, source",
-        "persons.toml:11: state_labels: \"busy\" is no state; expected idle, working, blocked, done or unknown",
+        "persons.toml:9: \"colour\" is not a setting; allowed are enabled, agent, source",
+        "persons.toml:11: state_labels: \"busy\" is not a state; expected idle, working, blocked, done or unknown",
         "persons.toml:12: state_labels.idle is not allowed; expected a text",
     ];
     assert_eq!(problems.len(), expected.len(), "{problems:#?}");
@@ -119,8 +119,8 @@ fn variables_are_named() {
     assert_eq!(
         problems,
         [
-            "\"HERDR_REPORT_TRUST_PROJECT\" is no setting; see `herdr-socket-report config show`",
-            "\"HERDR_REPORT_VERIFFY\" is no setting; did you mean HERDR_REPORT_VERIFY?",
+            "\"HERDR_REPORT_TRUST_PROJECT\" is not a setting; see `herdr-socket-report config show`",
+            "\"HERDR_REPORT_VERIFFY\" is not a setting; did you mean HERDR_REPORT_VERIFY?",
             "HERDR_REPORT_VERIFY: \"sometimes\" is not allowed; expected true or false",
         ]
     );
@@ -204,7 +204,7 @@ fn only_a_regular_file_of_a_sensible_size_is_read() {
     let files = Files::new("", "");
     std::fs::create_dir(files.path("projects.toml")).unwrap();
     let problems = files.problems(&[]);
-    assert_eq!(problems, ["projects.toml: cannot be read: it is no regular file"]);
+    assert_eq!(problems, ["projects.toml: cannot be read: it is not a regular file"]);
 
     let files = Files::new(&"#".repeat(70_000), "");
     assert_eq!(files.problems(&[]), ["persons.toml: cannot be read: it is over 64 KiB"]);

@@ -14,7 +14,7 @@ use rustix::stdio::{dup2_stdin, dup2_stdout};
 use super::launch::step_aside;
 use super::watched::Seen;
 use super::{Args, Watched, Word};
-use crate::commands::settings_of;
+use crate::commands::settings_that_fit;
 use crate::control::{Address, Addresses, Control, Door, HERDR_REPORT_SOCKET, Intake, Standing};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
@@ -51,7 +51,7 @@ pub(crate) fn keep(args: &Args) -> Exit {
     let Ok(watched) = Watched::inherited(args.of, args.since.clone()) else { return Exit::Usage };
     // Whoever launched us has said by now what is wrong with its settings.
     let agent = args.command.as_ref().and_then(|command| agent_of(command.as_ref()));
-    let Ok(mut loaded) = settings_of(args.settings.clone(), agent) else { return Exit::Usage };
+    let (mut loaded, _) = settings_that_fit(args.settings.clone(), agent);
     loaded.settings.config.leave_state = leaves_the_state_to_herdr(&loaded);
     loaded.settings.config.own_label = loaded.named;
     let place = args.pane.find(|name| std::env::var_os(name));

@@ -100,7 +100,7 @@ fn flags_name_a_pane_outside_herdr_only_together() {
     let output = sidecar(&["run", "--socket", socket]).run("");
     assert_eq!(output.code, Some(2));
     assert!(
-        output.stderr.contains("--socket alone names no pane, add --pane"),
+        output.stderr.contains("--socket alone does not name a pane, add --pane"),
         "{}",
         output.stderr
     );

@@ -59,8 +59,11 @@ fn wrong_arguments_name_the_program_and_what_is_wrong() {
     let one_more = COMMANDS
         .iter()
         .filter(|command| !["exec", "emit", "tokens", "labels", "man"].contains(&command[0]));
-    let one_more =
-        one_more.map(|command| ([*command, &["extra"]].concat(), "unexpected argument 'extra'"));
+    let one_more = one_more.map(|command| {
+        let hook = HOOKS.contains(&command[0]);
+        let words = if hook { "one too many" } else { "unexpected argument 'extra'" };
+        ([*command, &["extra"]].concat(), words)
+    });
     let flags = COMMANDS.iter().map(|command| {
         ([&[command[0], "--no-such"], &command[1..]].concat(), "unexpected argument '--no-such'")
     });
@@ -76,21 +79,22 @@ fn wrong_arguments_name_the_program_and_what_is_wrong() {
         (vec!["supervisor"], "unrecognized subcommand 'supervisor'"),
         (vec!["attach", "--pid", "1", "--state", "busy"], "expected idle, working or blocked"),
         (vec!["run", "--socket"], "a value is required"),
-        (vec!["state", "busy"], "\"busy\" is no state; expected idle, working or blocked"),
+        (vec!["state", "busy"], "argument 1 is not a state; expected idle, working or blocked"),
         (vec!["title"], "<TEXT>"),
-        (vec!["tokens", "branch"], "\"branch\" is no KEY=TEXT, for example branch=main"),
+        (vec!["tokens", "branch"], "argument 1 is not KEY=TEXT, for example branch=main"),
         (vec!["tokens", "a b=c"], "1 to 32 of A-Z a-z 0-9 _ -"),
         (
             vec!["labels", "busy=x"],
-            "\"busy\" is no state; expected idle, working, blocked, done or unknown",
+            "argument 1 does not begin with a state; expected idle, working, blocked, done or unknown",
         ),
         (vec!["emit", "{"], "expected an object such as {\"event\": \"agent_started\"}"),
         (vec!["emit", r#"{"event": "x"}"#], "unknown event `x`"),
         (vec!["emit", "{\"event\": \"release\"}\n{\"event\": \"release\"}"], "several JSON values"),
         (vec!["session"], "<ID>"),
-        (vec!["release", "--ttl", "0"], "from 1 to 86400"),
+        (vec!["title", "T", "--ttl", "0"], "from 1 to 86400"),
+        (vec!["release", "--ttl", "9"], "it has no effect on this command"),
         (vec!["tee"], "--listen <PATH>"),
-        (vec!["tee", "--listen", "/"], "something that is no socket is in the way"),
+        (vec!["tee", "--listen", "/"], "something that is not a socket is in the way"),
         (vec!["completions", "ksh"], "bash"),
         (vec!["man", "nothing"], "there is no command \"nothing\""),
         (vec!["config"], "show"),

@@ -1,4 +1,4 @@
-//! Lines that are no events.
+//! Lines that are not events.
 
 use std::io::Write as _;
 

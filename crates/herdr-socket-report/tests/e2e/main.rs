@@ -16,6 +16,7 @@ mod forwarding;
 mod hostile;
 mod hosts;
 mod lines;
+mod odd;
 mod others;
 mod pane;
 mod panes;

@@ -120,7 +120,11 @@ impl Activity {
         }
         let shown = match config.reason_label {
             ReasonLabel::Off => false,
-            ReasonLabel::Blocked => state == ReportState::Blocked,
+            // What was said with the state itself is there to be seen.
+            ReasonLabel::Blocked => {
+                state == ReportState::Blocked
+                    || matches!(self.work.reason(state), Some(Reason::Said(_)))
+            }
             ReasonLabel::All => true,
         };
         if let Some(reason) = reason.filter(|_| shown) {

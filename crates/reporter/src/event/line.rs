@@ -297,6 +297,40 @@ mod tests {
     }
 
     #[test]
+    fn an_event_that_is_written_is_read_as_the_same() {
+        let texts = |key: &str| [(key.to_owned(), Some("\"x\"".to_owned())), ("y".into(), None)];
+        let session = SessionStarted {
+            title: Some("T".into()),
+            resume_argv: Some(vec!["a".into()]),
+            ..SessionStarted::new("s")
+        };
+        for event in [
+            AgentEvent::SessionStarted(session),
+            AgentEvent::session_ended(),
+            AgentEvent::agent_started().of_agent(Some("helper".into())),
+            AgentEvent::agent_settled().with_outcome(TurnOutcome::Error, Some("why".into())),
+            AgentEvent::tool_started(7, "grep"),
+            AgentEvent::tool_finished(7),
+            AgentEvent::prompt_opened("p", Prompt::approval("Run\nit?")),
+            AgentEvent::prompt_opened("p", Prompt::of(PromptKind::Auth)).of_agent(None),
+            AgentEvent::prompt_closed("p"),
+            AgentEvent::progress_changed(Some(5)),
+            AgentEvent::progress_changed(None),
+            AgentEvent::workflow_snapshot("p", vec!["a".into()], vec![]),
+            AgentEvent::workflow_unavailable("p"),
+            AgentEvent::state_settled(ReportState::Blocked, Some("why".into())),
+            AgentEvent::title_changed(None),
+            AgentEvent::model_changed(Some("m".into()), Some(1000)),
+            AgentEvent::usage_changed(1),
+            AgentEvent::tokens_changed(texts("x")),
+            AgentEvent::labels_changed([(StateKey::Done, Some("look".into()))]),
+            AgentEvent::Release,
+        ] {
+            assert_eq!(read(&serde_json::to_vec(&event).unwrap()), event);
+        }
+    }
+
+    #[test]
     fn f34_f35_a_text_that_is_not_quite_unicode_costs_nothing() {
         for line in [
             &br#"{"event":"prompt_opened","prompt_id":"1","kind":"approval","label":"rm \ud83d"}"#[..],

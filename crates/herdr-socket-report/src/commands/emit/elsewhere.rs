@@ -1,9 +1,9 @@
 //! The commands of hooks where there are no Unix sockets: they say so.
 
-use herdr_reporter::EventLine;
-use serde_json::Value;
+use herdr_reporter::AgentEvent;
 
 use super::Common;
+use super::event::Event;
 use crate::commands::settings;
 use crate::exit::Exit;
 use crate::output::say;
@@ -20,14 +20,14 @@ impl Report {
         Self { common, confirm }
     }
 
-    pub(super) fn event(self, event: &Value) -> Exit {
-        self.lines(&[event.to_string()])
+    pub(super) fn event(self, event: AgentEvent) -> Exit {
+        self.events((vec![Event::of(event)], Exit::Fine))
     }
 
-    /// Reads event lines, and that is all.
-    pub(super) fn lines(self, lines: &[String]) -> Exit {
+    /// Says that they go nowhere.
+    pub(super) fn events(self, (_, read): (Vec<Event>, Exit)) -> Exit {
         let strict = self.common.strict || self.confirm;
-        let exit = self.report(lines);
+        let exit = if read == Exit::Fine { self.report() } else { read };
         if strict { exit } else { Exit::Fine }
     }
 
@@ -37,13 +37,7 @@ impl Report {
         if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
     }
 
-    fn report(self, lines: &[String]) -> Exit {
-        for line in lines {
-            if let Err(wrong) = EventLine::parse(line.as_bytes()) {
-                say(&wrong.to_string());
-                return Exit::Usage;
-            }
-        }
+    fn report(self) -> Exit {
         if let Err(exit) = settings(self.common.settings) {
             return exit;
         }

@@ -8,10 +8,9 @@ use herdr_proto::ReportState;
 use herdr_reporter::sidecar::shown;
 use herdr_reporter::{Activity, AgentEvent, Config, EventLine, LeaseFile, Role};
 use herdr_socket_transport::{Absence, Endpoint};
-use serde::de::IgnoredAny;
-use serde_json::Value;
 
 use super::Common;
+use super::event::Event;
 use super::once::{Once, started};
 use super::way::{Untaken, Way, hello, left, named_supervisor, way};
 use crate::commands::{KEPT, settings};
@@ -33,25 +32,6 @@ pub(super) struct Report {
     confirm: bool,
 }
 
-/// An event that is to be reported.
-struct Event {
-    /// Its place among the arguments, from 1.
-    number: usize,
-    /// As one line.
-    line: String,
-    what: EventLine,
-}
-
-impl Event {
-    /// The state that it sets.
-    fn state(&self) -> Option<ReportState> {
-        match &self.what {
-            EventLine::Event(AgentEvent::StateSet { state, .. }) => Some(*state),
-            _ => None,
-        }
-    }
-}
-
 /// What became of telling an owner.
 enum Told {
     /// It was taken.
@@ -67,14 +47,14 @@ impl Report {
         Self { common, confirm }
     }
 
-    pub(super) fn event(self, event: &Value) -> Exit {
-        self.lines(&[event.to_string()])
+    pub(super) fn event(self, event: AgentEvent) -> Exit {
+        self.events((vec![Event::of(event)], Exit::Fine))
     }
 
-    /// Reports event lines.
-    pub(super) fn lines(self, lines: &[String]) -> Exit {
+    /// Reports events that were read, and how that went.
+    pub(super) fn events(self, (events, read): (Vec<Event>, Exit)) -> Exit {
         let (strict, confirm) = (self.common.strict || self.confirm, self.confirm);
-        let exit = self.report(lines);
+        let exit = self.report(events, read);
         let asked = confirm || exit != Exit::NotApplied;
         if strict && asked { exit } else { Exit::Fine }
     }
@@ -85,10 +65,8 @@ impl Report {
         if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
     }
 
-    fn report(self, lines: &[String]) -> Exit {
+    fn report(self, events: Vec<Event>, mut exit: Exit) -> Exit {
         let started = started();
-        let several = lines.len() > 1;
-        let (events, mut exit) = read(lines);
         let loaded = match settings(self.common.settings.clone()) {
             Ok(loaded) => loaded,
             Err(exit) => return exit,
@@ -104,7 +82,7 @@ impl Report {
         if events.is_empty() {
             return exit;
         }
-        let outcome = self.deliver(&loaded, started, events, several).unwrap_or_else(|untaken| {
+        let outcome = self.deliver(&loaded, started, events).unwrap_or_else(|untaken| {
             match untaken {
                 Untaken::Nobody => self.nobody(),
                 Untaken::Late(why) => {
@@ -136,13 +114,7 @@ impl Report {
     }
 
     /// Finds out who takes the report and has it taken, within the limit.
-    fn deliver(
-        &self,
-        loaded: &Loaded,
-        started: u64,
-        events: Vec<Event>,
-        several: bool,
-    ) -> Result<Exit, Untaken> {
+    fn deliver(&self, loaded: &Loaded, started: u64, events: Vec<Event>) -> Result<Exit, Untaken> {
         let until = Instant::now() + LIMIT;
         let config = &loaded.settings.config;
         let wanted = events.iter().rev().find_map(Event::state);
@@ -164,14 +136,14 @@ impl Report {
                     let ttl = self.common.ttl;
                     let (pane, lease) = (&pane, &lease);
                     let once = Once { pane, lease, loaded, ttl, started, until };
-                    let exit = straight(&once, events, several);
+                    let exit = straight(&once, events);
                     drop(shared);
                     return Ok(self.confirmed(exit, wanted, pane, config, until));
                 }
             };
             match self.tell(call, &hello, &events)? {
                 Told::Taken(answers) => {
-                    let exit = self.judge_answers(&answers, &events, several);
+                    let exit = self.judge_answers(&answers, &events);
                     return Ok(match &pane {
                         Some((pane, _)) => self.confirmed(exit, wanted, pane, config, until),
                         None => exit,
@@ -232,7 +204,7 @@ impl Report {
     }
 
     fn tell(&self, call: Call, hello: &Hello, events: &[Event]) -> Result<Told, Untaken> {
-        let lines: Vec<String> = told(events).map(|event| event.line.clone()).collect();
+        let lines: Vec<String> = events.iter().filter_map(Event::line).collect();
         let flush = self.common.strict || self.confirm;
         match call.tell(hello, &lines, flush) {
             Ok(Answers { refused: Some((because, detail)), .. }) => match because {
@@ -255,14 +227,14 @@ impl Report {
         }
     }
 
-    fn judge_answers(&self, answers: &Answers, events: &[Event], several: bool) -> Exit {
-        let numbers: Vec<usize> = told(events).map(|event| event.number).collect();
+    fn judge_answers(&self, answers: &Answers, events: &[Event]) -> Exit {
+        let told: Vec<&Event> = events.iter().filter(|event| event.line().is_some()).collect();
         for wrong in &answers.bad_lines {
             // The reporter counts the lines that it gets.
             let numbered = wrong.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
             let place = numbered.and_then(|(line, _)| line.parse::<usize>().ok()?.checked_sub(1));
-            match (numbered, place.and_then(|place| numbers.get(place))) {
-                (Some((_, wrong)), Some(number)) => complain_of(*number, wrong, several),
+            match (numbered, place.and_then(|place| told.get(place))) {
+                (Some((_, wrong)), Some(event)) => event.complain(wrong),
                 _ => say(wrong),
             }
         }
@@ -271,54 +243,8 @@ impl Report {
     }
 }
 
-/// What an owner is told. The answer to a flush among the events would be taken
-/// for that to ours.
-fn told(events: &[Event]) -> impl Iterator<Item = &Event> {
-    events.iter().filter(|event| !matches!(event.what, EventLine::Flush { .. }))
-}
-
 /// How long a look at the pane may take at least.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// Event lines, each on one line, and the events in them. What is wrong is
-/// said.
-fn read(lines: &[String]) -> (Vec<Event>, Exit) {
-    let mut events = Vec::new();
-    let mut exit = Exit::Fine;
-    for (number, line) in (1..).zip(lines) {
-        match EventLine::parse(line.as_bytes()) {
-            Ok(Some(what)) => events.push(Event { number, line: one_line(line), what }),
-            Ok(None) => {}
-            Err(wrong) => {
-                let wrong = if holds_several(line) {
-                    "several JSON values; give each event an argument of its own".to_owned()
-                } else {
-                    wrong.to_string()
-                };
-                complain_of(number, &wrong, lines.len() > 1);
-                exit = Exit::Usage;
-            }
-        }
-    }
-    (events, exit)
-}
-
-/// Says what is wrong with an event, and with which if there are several.
-fn complain_of(number: usize, wrong: &str, several: bool) {
-    say(&if several { format!("event {number}: {wrong}") } else { wrong.to_owned() });
-}
-
-/// Whether it is one event after the other, as `run` reads them from lines.
-fn holds_several(text: &str) -> bool {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    matches!((values.next(), values.next()), (Some(Ok(_)), Some(Ok(_))))
-}
-
-/// JSON may be laid out over several lines.
-fn one_line(json: &str) -> String {
-    let value = serde_json::from_str::<Value>(json);
-    value.map_or_else(|_| json.to_owned(), |value| value.to_string())
-}
 
 /// What the reporter's answers come to.
 fn judge(answers: &Answers, asked: bool) -> Exit {
@@ -371,18 +297,18 @@ fn judge(answers: &Answers, asked: bool) -> Exit {
 }
 
 /// Reports to Herdr itself.
-fn straight(once: &Once<'_>, events: Vec<Event>, several: bool) -> Exit {
+fn straight(once: &Once<'_>, events: Vec<Event>) -> Exit {
     let mut exit = Exit::Fine;
     let mut activity = Activity::default();
     let mut said = Vec::new();
-    for Event { number, what, .. } in events {
+    for event in events {
         // Everything is delivered when this ends, so there is nothing to flush.
-        let EventLine::Event(event) = what else { continue };
-        if let Err(refused) = activity.apply(event.clone()) {
-            complain_of(number, &refused.to_string(), several);
+        let EventLine::Event(what) = event.what.clone() else { continue };
+        if let Err(refused) = activity.apply(what.clone()) {
+            event.complain(&refused.to_string());
             exit = Exit::Usage;
         }
-        said.push(event);
+        said.push(what);
     }
     let Some(reported) = once.report(said) else {
         say("nothing can be sent");

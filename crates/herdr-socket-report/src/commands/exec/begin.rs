@@ -12,7 +12,7 @@ use rustix::process::getpid;
 
 use super::Args;
 use super::init::{is_first_process, stay};
-use crate::commands::{flags_before, settings_of};
+use crate::commands::{flags_before, settings_that_fit};
 use crate::control::HERDR_REPORT_SOCKET;
 use crate::exit::Exit;
 use crate::output::say;
@@ -27,10 +27,10 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// Becomes the command; comes back only if it cannot.
 pub(crate) fn run(args: Args) -> Exit {
     let Some((program, arguments)) = args.command.split_first() else { return Exit::Usage };
-    let loaded = match settings_of(args.settings, agent_of(Path::new(program))) {
-        Ok(loaded) => loaded,
-        Err(exit) => return exit,
-    };
+    let (loaded, wrong) = settings_that_fit(args.settings, agent_of(Path::new(program)));
+    if let Some(wrong) = wrong {
+        say(&wrong);
+    }
     let mut command = Command::new(program);
     command.args(arguments);
     if args.scrub {

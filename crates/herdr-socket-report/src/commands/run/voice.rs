@@ -1,7 +1,10 @@
 //! What `run` says: sentences on stderr, output lines on stdout. Neither ever
 //! holds the reading of the input up.
 
+use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -22,6 +25,8 @@ pub(crate) struct Voice {
     errors: Lines,
     output: Lines,
     receipts: bool,
+    /// Stdout and stderr are one, and everything is told on stdout.
+    once: bool,
     raised: Arc<Mutex<Vec<DiagnosticKind>>>,
     outlets: Arc<Mutex<Option<(Outlet, Outlet)>>>,
 }
@@ -36,6 +41,7 @@ impl Voice {
             errors: errors.lines(),
             output: output.lines(),
             receipts,
+            once: receipts && are_one(io::stdout().as_fd(), io::stderr().as_fd()),
             raised: Arc::default(),
             outlets: Arc::new(Mutex::new(Some((errors, output)))),
         }
@@ -53,18 +59,21 @@ impl Voice {
 
     /// A diagnostic on stderr, and on stdout if everything is told there.
     pub(crate) fn diagnose(&self, diagnostic: &str, detail: &str) {
-        self.say(&format!("{diagnostic}: {detail}"));
-        if self.receipts {
-            self.output.put(&Record::Diagnostic { diagnostic, detail }.line());
-        }
+        self.tell(diagnostic, detail, &format!("{diagnostic}: {detail}"));
     }
 
     /// A line that is no event, or one of which something was left out.
     pub(crate) fn bad_line(&self, line: u64, why: &str) {
         let detail = format!("line {line}: {why}");
-        self.say(&detail);
+        self.tell("bad_line", &detail, &detail);
+    }
+
+    fn tell(&self, diagnostic: &str, detail: &str, sentence: &str) {
+        if !self.once {
+            self.say(sentence);
+        }
         if self.receipts {
-            self.output.put(&Record::Diagnostic { diagnostic: "bad_line", detail: &detail }.line());
+            self.output.put(&Record::Diagnostic { diagnostic, detail }.line());
         }
     }
 
@@ -128,4 +137,13 @@ impl Voice {
             self.diagnose(kind.as_str(), detail);
         }
     }
+}
+
+/// Whether what is written to both comes out at the same place.
+fn are_one(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> bool {
+    let place = |fd: BorrowedFd<'_>| {
+        let found = File::from(fd.try_clone_to_owned().ok()?).metadata().ok()?;
+        Some((found.dev(), found.ino(), found.rdev()))
+    };
+    place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one))
 }
