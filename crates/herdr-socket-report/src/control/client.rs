@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use herdr_reporter::AgentEvent;
+use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
@@ -202,9 +203,9 @@ impl Client {
         }
     }
 
-    fn flush(self: &Rc<Self>, id: Option<String>, limit: Duration) {
+    fn flush(self: &Rc<Self>, id: Value, limit: Duration) {
         if self.flushes.open.get() >= FLUSHES_MAX {
-            self.outbox.put(&flushed(id.as_deref(), Some("too_many")));
+            self.outbox.put(&flushed(&id, Some("too_many")));
             return;
         }
         self.flushes.open.set(self.flushes.open.get() + 1);
@@ -212,7 +213,7 @@ impl Client {
         spawn_local(async move {
             let refusal = client.intake.flush(limit).await.err();
             // Nobody takes it where the client is gone.
-            let _ = client.flushes.over.send(flushed(id.as_deref(), refusal));
+            let _ = client.flushes.over.send(flushed(&id, refusal));
         });
     }
 
@@ -243,7 +244,7 @@ async fn said(news: &mut News) -> Option<String> {
     }
 }
 
-fn flushed(id: Option<&str>, refusal: Option<&'static str>) -> String {
+fn flushed(id: &Value, refusal: Option<&'static str>) -> String {
     Record::Flushed { flushed: id, ok: refusal.is_none(), reason: refusal }.line()
 }
 

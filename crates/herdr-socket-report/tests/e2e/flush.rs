@@ -37,6 +37,16 @@ fn outside_herdr_a_flush_is_answered_too() {
 }
 
 #[test]
+fn f38_the_id_of_a_flush_comes_back_as_it_was() {
+    let lines = [r#"{"event": "flush", "id": 7}"#, r#"{"event": "flush", "id": "7"}"#];
+    let output = sidecar(&["run"]).run(lines.join("\n"));
+    let ids: Vec<Value> =
+        records(&output.stdout).into_iter().map(|mut line| line["flushed"].take()).collect();
+    assert_eq!(ids.len(), 2, "{output:?}");
+    assert!(ids.contains(&json!(7)) && ids.contains(&json!("7")), "{ids:?}");
+}
+
+#[test]
 fn a_flush_that_waits_holds_up_no_later_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("herdr.sock");

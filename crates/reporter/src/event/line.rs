@@ -17,8 +17,8 @@ pub enum EventLine {
     Event(AgentEvent),
     /// The host wants to know when everything before it has been delivered.
     Flush {
-        /// What the answer is to carry; `None` answers with null.
-        id: Option<String>,
+        /// What the answer is to carry: a text, a number or null.
+        id: Value,
         /// How long to wait at most.
         timeout: Duration,
     },
@@ -179,7 +179,7 @@ fn event(kind: &str, fields: &mut Fields<'_>) -> Result<EventLine, LineProblem> 
         "release" => AgentEvent::Release,
         "flush" => {
             let timeout = fields.number("timeout_ms")?.map_or(FLUSH_TIMEOUT, Duration::from_millis);
-            return Ok(EventLine::Flush { id: fields.text("id")?, timeout });
+            return Ok(EventLine::Flush { id: fields.any_id("id")?, timeout });
         }
         _ => unreachable!("each of the known events is read above"),
     };
@@ -255,7 +255,7 @@ mod tests {
             (r#"{"event": "usage_changed", "used": -1}"#, "`used` is another number"),
             (r#"{"event": "usage_changed", "used": 1.5}"#, "a whole number"),
             (r#"{"event": "labels_changed", "labels": {"busy": "x"}}"#, "only idle, working"),
-            (r#"{"event": "tokens_changed", "tokens": {"a": 1}}"#, "an object of texts and nulls"),
+            (r#"{"event": "tokens_changed", "tokens": {"a": []}}"#, "an object of texts and nulls"),
             (r#"{"event": "title_changed"}"#, "`title` is missing; expected a text or null"),
             (r#"{"event": "agent_sta"#, "not JSON: it is cut off (column 20)"),
             (r#"{"event": "ToolStart"}"#, "`ToolStart`; did you mean `tool_started`?"),
@@ -358,6 +358,21 @@ mod tests {
     }
 
     #[test]
+    fn f37_a_long_kind_of_prompt_blocks_as_any_that_is_not_known() {
+        let kind = "k".repeat(4_000);
+        let line = format!(r#"{{"event":"prompt_opened","prompt_id":"p","kind":"{kind}"}}"#);
+        let expected = AgentEvent::prompt_opened("p", Prompt::of(PromptKind::Other));
+        assert_eq!(read(line.as_bytes()), expected);
+    }
+
+    #[test]
+    fn numbers_are_taken_as_texts_of_tokens() {
+        let line = br#"{"event":"tokens_changed","tokens":{"n":3,"t":"x"}}"#;
+        let token = |key: &str, text: &str| (key.to_owned(), Some(text.to_owned()));
+        assert_eq!(read(line), AgentEvent::tokens_changed([token("n", "3"), token("t", "x")]));
+    }
+
+    #[test]
     fn f38_numbers_are_ids_too() {
         assert_eq!(
             read(br#"{"event":"prompt_closed","prompt_id":1}"#),
@@ -426,7 +441,11 @@ mod tests {
         );
         assert_eq!(
             parse(r#"{"event": "flush"}"#),
-            EventLine::Flush { id: None, timeout: Duration::from_secs(5) }
+            EventLine::Flush { id: Value::Null, timeout: Duration::from_secs(5) }
+        );
+        assert_eq!(
+            parse(r#"{"event": "flush", "id": 7, "timeout_ms": 0}"#),
+            EventLine::Flush { id: 7.into(), timeout: Duration::ZERO }
         );
     }
 }

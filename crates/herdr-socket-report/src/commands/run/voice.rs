@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use herdr_proto::strip_controls;
 use herdr_reporter::{Diagnostic, DiagnosticKind, Feed, Receipt};
+use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::output::{Lines, NAME, Outlet, Record};
@@ -78,7 +79,7 @@ impl Voice {
     }
 
     /// The answer to a flush.
-    pub(crate) fn answer(&self, id: Option<&str>, refusal: Option<&'static str>) {
+    pub(crate) fn answer(&self, id: &Value, refusal: Option<&'static str>) {
         let record = Record::Flushed { flushed: id, ok: refusal.is_none(), reason: refusal };
         self.output.put(&record.line());
     }
