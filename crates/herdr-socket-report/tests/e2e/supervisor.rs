@@ -33,7 +33,8 @@ fn an_address_is_one_supervisors_and_goes_with_it() {
     assert!(second.exists());
     let (_, mut started) = supervised(&pane);
     poll(|| (!second.exists()).then_some(()));
-    // It was shown as working already.
+    // It was shown as working already, so that did not wait for the new one.
+    pane.supervisor();
     pane.quietly(&["title", "New"]);
     pane.wait(|seen| seen.title.is_some());
     started.finish();

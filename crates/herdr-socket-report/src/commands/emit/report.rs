@@ -314,7 +314,12 @@ fn straight(once: &Once<'_>, events: Vec<Event>) -> Exit {
         say("nothing can be sent");
         return Exit::Unreachable;
     };
-    match judge(&Answers::of_once(&reported), true) {
+    let mut answers = Answers::of_once(&reported);
+    if !reported.in_time && answers.diagnostics.iter().all(|(kind, _)| kind == "timeout") {
+        let detail = format!("the server does not answer within {} s", LIMIT.as_secs());
+        answers.diagnostics = vec![("timeout".to_owned(), detail)];
+    }
+    match judge(&answers, true) {
         Exit::Fine => exit,
         other => other,
     }
