@@ -131,30 +131,5 @@ open_word! {
         INVALID_RESUME_ARGV = "invalid_resume_argv",
         /// A `resume_argv` from a source that does not hold the pane (0.9.2 and later).
         RESUME_NOT_ACCEPTED = "resume_not_accepted",
-        /// A subscriber fell behind and lost events (0.9.2 and later).
-        EVENTS_LOST = "events_lost",
-    }
-}
-
-open_word! {
-    /// The kind of an event line, as its `event` field has it: global kinds
-    /// with underscores, kinds of one pane with a dot.
-    EventKind {
-        /// A report or the detector put an agent on a pane, or took it off.
-        PANE_AGENT_DETECTED = "pane_agent_detected",
-        /// A pane's state, title, name or labels changed.
-        PANE_AGENT_STATUS_CHANGED = "pane.agent_status_changed",
-        /// A pane's tokens or layout changed; not sent for a change of state.
-        PANE_UPDATED = "pane_updated",
-        /// A pane moved and got another id.
-        PANE_MOVED = "pane_moved",
-        /// A pane was closed.
-        PANE_CLOSED = "pane_closed",
-        /// The program of a pane ended.
-        PANE_EXITED = "pane_exited",
-        /// A pane was made.
-        PANE_CREATED = "pane_created",
-        /// Another pane has the focus.
-        PANE_FOCUSED = "pane_focused",
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use herdr_proto::{
     Ack, AgentInfoReply, AgentListReply, Error, ErrorKind, PaneInfoReply, PaneListReply, Pong,
-    ProcessInfoReply, Reply, SnapshotReply, SubscriptionStarted, decode, decode_event,
+    ProcessInfoReply, Reply, SnapshotReply, SubscriptionStarted, decode,
 };
 use serde_json::{Value, json};
 
@@ -50,7 +50,6 @@ fn read(method: &str, line: &str) -> Result<(), ErrorKind> {
     }
     let line = line.as_bytes();
     match method {
-        "event" => outcome(decode_event(line)),
         "ping" => outcome(decode::<Pong>(line)),
         "pane.get" | "pane.current" => outcome(decode::<PaneInfoReply>(line)),
         "pane.list" => outcome(decode::<PaneListReply>(line)),

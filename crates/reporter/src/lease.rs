@@ -38,7 +38,7 @@ impl LeaseFile {
     /// let mut config = herdr_reporter::Config::default();
     /// config.runtime_folder = Some("/run/user/1000/leases".into());
     /// let pane = Endpoint::new("/run/user/1000/herdr.sock", PaneId::parse("w1:p1")?);
-    /// let lease = herdr_reporter::LeaseFile::of_pane(&config, &pane);
+    /// let lease = herdr_reporter::sidecar::LeaseFile::of_pane(&config, &pane);
     /// assert!(lease.path().starts_with("/run/user/1000/leases"));
     /// # Ok::<(), herdr_proto::InvalidValue>(())
     /// ```

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fake_herdr::{FakeHerdr, Fault};
-use herdr_proto::{Call, Ping, Subscription};
+use herdr_proto::{Call, PaneId, Ping};
 use herdr_socket_transport::{Client, Error, Options};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -151,9 +151,8 @@ impl Server {
         self.runtime.block_on(self.client.call(call))
     }
 
-    pub(super) fn watch(&self, subscription: Subscription) -> Watch<'_> {
-        let stream = self.runtime.block_on(self.client.subscribe(vec![subscription]));
-        Watch::new(stream.expect("a stream of events"), &self.runtime)
+    pub(super) fn watch(&self, pane: &PaneId) -> Watch {
+        Watch::start(self.client.socket(), pane)
     }
 
     /// Makes a workspace and gives its id and its pane's.

@@ -5,7 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
 use e2e::stage::{AGENT, PATIENCE, Stage, shows, sidecar, until};
-use herdr_reporter::{Config, LeaseFile};
+use herdr_reporter::Config;
+use herdr_reporter::sidecar::LeaseFile;
 use herdr_socket_transport::Endpoint;
 use rustix::process::{Pid, Signal, kill_process};
 

@@ -3,12 +3,10 @@
 use std::fmt::Debug;
 
 use herdr_proto::{
-    AgentGet, AgentList, AgentPrompt, AgentRead, AgentStatus, Call, ClearAgentAuthority,
-    PaneCurrent, PaneGet, PaneList, PaneRead, Ping, ProcessInfoGet, ReadFormat, ReadSource,
-    ReleaseAgent, ReportAgent, ReportAgentSession, SendInput, SendKeys, SendText, SessionSnapshot,
-    Subscribe, Subscription,
+    AgentGet, AgentList, AgentPrompt, AgentRead, Call, ClearAgentAuthority, PaneCurrent, PaneGet,
+    PaneList, PaneRead, Ping, ProcessInfoGet, ReadFormat, ReadSource, ReleaseAgent, ReportAgent,
+    ReportAgentSession, SendInput, SendKeys, SendText, SessionSnapshot, Subscribe,
 };
-use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
@@ -109,7 +107,7 @@ pub(crate) fn any_call() -> impl Strategy<Value = AnyCall> {
             call.target = name.unwrap_or(call.target);
             AnyCall::AgentGet(call)
         }),
-        2 => vec(subscription(), 0..8).prop_map(|list| AnyCall::Subscribe(Subscribe::to(list))),
+        1 => Just(AnyCall::Subscribe(Subscribe::nothing())),
         1 => (pane_id(), ".{0,80}").prop_map(|(p, text)| AnyCall::SendText(SendText::new(p, text))),
         1 => (pane_id(), keys()).prop_map(|(p, keys)| AnyCall::SendKeys(SendKeys::new(p, keys))),
         1 => (pane_id(), ".{0,80}", keys()).prop_map(|(pane, text, keys)| {
@@ -175,24 +173,4 @@ fn report_agent_session() -> impl Strategy<Value = ReportAgentSession> {
             call.resume_argv = session.2;
             call
         })
-}
-
-fn subscription() -> impl Strategy<Value = Subscription> {
-    let status = prop_oneof![
-        Just(AgentStatus::WORKING),
-        Just(AgentStatus::DONE),
-        "[a-z_]{1,12}".prop_map(|word| AgentStatus::from(word.as_str())),
-    ];
-    prop_oneof![
-        Just(Subscription::AgentDetected),
-        Just(Subscription::Closed),
-        Just(Subscription::Created),
-        Just(Subscription::Exited),
-        Just(Subscription::Focused),
-        Just(Subscription::Moved),
-        Just(Subscription::Updated),
-        (pane_id(), option::of(status)).prop_map(|(pane_id, agent_status)| {
-            Subscription::StatusChanged { pane_id, agent_status }
-        }),
-    ]
 }

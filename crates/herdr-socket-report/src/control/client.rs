@@ -236,8 +236,8 @@ impl Client {
 async fn said(news: &mut News) -> Option<String> {
     let News::Feeds(receipts, diagnostics) = news else { return None };
     tokio::select! {
-        Some(receipt) = receipts.next() => Some(Record::of_receipt(&receipt).line()),
-        Some(diagnostic) = diagnostics.next() => {
+        Some(receipt) = receipts.recv() => Some(Record::of_receipt(&receipt).line()),
+        Some(diagnostic) = diagnostics.recv() => {
             Some(diagnosed(diagnostic.kind.as_str(), &diagnostic.detail))
         }
         else => None,

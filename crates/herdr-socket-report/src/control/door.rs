@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use herdr_proto::AgentLabel;
-use herdr_reporter::process::{
+use herdr_reporter::sidecar::{LeaseFile, source_for};
+use herdr_reporter::sidecar::{
     Process, ancestors, descends, lives, session_of, tells_of_processes,
 };
-use herdr_reporter::{LeaseFile, source_for};
 use herdr_socket_transport::Endpoint;
 
 use super::hello::{Answer, Hello, Refusal};

@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use herdr_proto::ReportState;
+use herdr_reporter::sidecar::{Activity, activity, holds_lease, lease_held};
 use herdr_reporter::{
-    Activity, AgentEvent, Diagnostic, DiagnosticKind, Feed, Flushed, Handle, Receipt, Refused,
+    AgentEvent, Diagnostic, DiagnosticKind, Feed, Flushed, Handle, Receipt, Refused, Status,
 };
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -122,7 +123,7 @@ impl Intake {
         loop {
             let (to, turn) = self.now();
             let held = match to {
-                To::Reporter(handle) => handle.lease_held().await,
+                To::Reporter(handle) => lease_held(&handle).await,
                 To::Nobody { .. } => false,
             };
             if held && self.now().1 == turn {
@@ -135,7 +136,7 @@ impl Intake {
     /// Whether somebody who reports holds the pane's lease.
     pub(crate) fn holds_lease(&self) -> Option<bool> {
         match self.now().0 {
-            To::Reporter(handle) => handle.holds_lease(Duration::ZERO),
+            To::Reporter(handle) => holds_lease(&handle, Duration::ZERO),
             To::Nobody { .. } => Some(false),
         }
     }
@@ -151,13 +152,13 @@ impl Intake {
                 To::Nobody { why: Some((why, _)), .. } => return Err(why.as_str()),
                 To::Nobody { why: None, .. } => match timeout(left, self.after(turn)).await {
                     Ok(true) => continue,
-                    Ok(false) => Flushed::Inactive,
+                    Ok(false) => Flushed::NotReporting(Status::Ended),
                     Err(_) => Flushed::TimedOut,
                 },
             };
             return match flushed {
                 Flushed::Delivered => Ok(()),
-                Flushed::Inactive => Err("inactive"),
+                Flushed::NotReporting(why) => Err(why.as_str()),
                 _ => Err("timeout"),
             };
         }
@@ -204,7 +205,7 @@ impl State {
     /// What is known by now.
     fn activity(&self) -> Activity {
         match &self.to {
-            To::Reporter(handle) => handle.activity(),
+            To::Reporter(handle) => activity(handle),
             To::Nobody { activity, .. } => (**activity).clone(),
         }
     }

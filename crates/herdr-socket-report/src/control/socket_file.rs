@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt}
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
 
-use herdr_reporter::supervised_by;
+use herdr_reporter::sidecar::supervised_by;
 use tokio::net::UnixListener;
 
 /// A listening socket's file. It goes when this does, unless it is another

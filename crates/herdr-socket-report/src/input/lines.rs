@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use bytes::BytesMut;
-use herdr_reporter::{AgentEvent, EventLine};
+use herdr_reporter::AgentEvent;
+use herdr_reporter::sidecar::EventLine;
 use serde_json::Value;
 use tokio_util::codec::{AnyDelimiterCodec, Decoder};
 

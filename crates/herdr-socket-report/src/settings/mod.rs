@@ -16,7 +16,8 @@ mod tests;
 use std::collections::BTreeMap;
 
 use herdr_proto::{AgentLabel, StateKey};
-use herdr_reporter::{Config, SourceNotice, source_for};
+use herdr_reporter::Config;
+use herdr_reporter::sidecar::{SourceNotice, source_for};
 
 use file::Whose;
 use origin::Origin;

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use herdr_reporter::machine::Identity;
-use herdr_reporter::sidecar::{identity, shown};
-use herdr_reporter::{DiagnosticKind, LeaseFile, Reporter, UnverifiedPane, supervised_by};
+use herdr_reporter::sidecar::{
+    Identity, LeaseFile, identity, resume, shown, supervised_by, suspend,
+};
+use herdr_reporter::{DiagnosticKind, Reporter, UnverifiedPane};
 use herdr_socket_transport::Endpoint;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 
@@ -219,7 +220,7 @@ impl Supervisor {
                 }
             }
             Now::Reports(reporter) => {
-                reporter.suspended(standing == Standing::Stopped);
+                suspend(reporter, standing == Standing::Stopped);
                 self.let_go_if_asked(standing);
             }
         }
@@ -247,7 +248,7 @@ impl Supervisor {
             .process(self.pid);
         let now = &mut self.now;
         self.intake.hand_to(|activity| {
-            let reporter = builder.activity(activity).start();
+            let reporter = resume(builder, activity).start();
             let handle = reporter.handle();
             *now = Now::Reports(reporter);
             handle

@@ -32,7 +32,7 @@ fn a_flush_at_the_end_of_the_input_is_answered() {
 #[test]
 fn outside_herdr_a_flush_is_answered_too() {
     let output = sidecar(&["run"]).run("{\"event\": \"flush\", \"id\": \"f\"}\n");
-    assert_eq!(output.stdout, "{\"flushed\":\"f\",\"ok\":false,\"reason\":\"inactive\"}\n");
+    assert_eq!(output.stdout, "{\"flushed\":\"f\",\"ok\":false,\"reason\":\"not_in_herdr\"}\n");
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
 }
 

@@ -76,7 +76,6 @@ fn b34_what_does_not_run_in_the_pane_reports_nothing() {
     assert_eq!(started.finish().code(), Some(0));
     assert_eq!(reports(&pane), 0);
 
-    pane.wait_unheld();
     pane.quietly(&["title", "T", "--strict", "--any-pane"]);
     assert_eq!(pane.now().title.as_deref(), Some("T"));
 }

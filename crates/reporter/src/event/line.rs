@@ -38,7 +38,7 @@ impl EventLine {
     /// repeating values.
     ///
     /// ```
-    /// use herdr_reporter::EventLine;
+    /// use herdr_reporter::sidecar::EventLine;
     /// assert!(EventLine::parse(br#"{"event": "agent_started"}"#).unwrap().is_some());
     /// assert!(EventLine::parse(b"  ").unwrap().is_none());
     /// let error = EventLine::parse(br#"{"event": "usage_changed", "used": "5"}"#).unwrap_err();

@@ -61,7 +61,8 @@ const REQUEST_DEADLINE: Duration = Duration::from_millis(1500);
 /// use std::time::Duration;
 /// use herdr_proto::{AgentLabel, PaneId, SourceId};
 /// use herdr_reporter::machine::{Answer, Claim, Input, Now, PaneCall, PaneMachine};
-/// use herdr_reporter::{Activity, AgentEvent, Config};
+/// use herdr_reporter::{AgentEvent, Config};
+/// use herdr_reporter::sidecar::Activity;
 ///
 /// let config = Config::default();
 /// let mut claim = Claim::new(

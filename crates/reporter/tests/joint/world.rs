@@ -9,7 +9,8 @@ use herdr_reporter::machine::{
     Answer, Claim, Failure, FailureKind, Identity, Input, Mode, Now, PaneCall, PaneMachine,
     Request, Step,
 };
-use herdr_reporter::{Activity, AgentEvent, Config, Counters, Diagnostic, Ended, Receipt};
+use herdr_reporter::sidecar::Activity;
+use herdr_reporter::{AgentEvent, Config, Counters, Diagnostic, Ended, Receipt};
 use serde_json::{Value, json};
 
 use crate::events;

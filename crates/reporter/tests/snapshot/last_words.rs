@@ -1,9 +1,8 @@
 //! What was said last counts, and what was said before it does not.
 
 use herdr_proto::{ReportState, StateKey};
-use herdr_reporter::{
-    AgentEvent, Config, Prompt, ReasonLabel, SessionStarted, Snapshot, TurnOutcome,
-};
+use herdr_reporter::sidecar::Snapshot;
+use herdr_reporter::{AgentEvent, Config, Prompt, ReasonLabel, SessionStarted, TurnOutcome};
 
 use super::support::{config, fold, show};
 

@@ -3,7 +3,8 @@
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use herdr_reporter::{LeaseFile, Role};
+use herdr_reporter::Role;
+use herdr_reporter::sidecar::LeaseFile;
 
 use super::Args;
 use crate::commands::{KEPT, flags_before, settings};

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use herdr_proto::{AgentLabel, PaneInfo, SourceId};
-use herdr_reporter::{Config, LeaseFile, Role, SourceNotice, source_for};
+use herdr_reporter::sidecar::{LeaseFile, SourceNotice, source_for};
+use herdr_reporter::{Config, Role};
 use herdr_socket_transport::{Absence, Client, Endpoint, Options};
 
 use super::check::{Check, Findings, Report, Verdict};

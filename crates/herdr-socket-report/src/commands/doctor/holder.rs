@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use herdr_reporter::{LeaseFile, supervised_by};
+use herdr_reporter::sidecar::{LeaseFile, owner_of, supervised_by};
 
 use super::check::Check;
 use crate::control::{Call, Hello, Refusal, is_timeout};
@@ -196,7 +196,7 @@ fn kept_in(lease: &LeaseFile) -> String {
 
 fn held(lease: &LeaseFile, hello: &Hello) -> Tenure {
     let mut finding = "a reporter has the pane".to_owned();
-    if let Some(pid) = holder(lease.path()) {
+    if let Some(pid) = owner_of(lease.path()) {
         let _ = write!(finding, ": process {pid}");
         if let Some(name) = name_of(pid) {
             let _ = write!(finding, " ({name})");
@@ -243,28 +243,6 @@ fn name_of(pid: u32) -> Option<String> {
     Some(whole.map_or(name, Into::into))
 }
 
-/// The process that holds the lock, as the kernel lists it. Elsewhere than on
-/// Linux, and on file systems that number their files twice, nobody is named.
-fn holder(lease: &Path) -> Option<u32> {
-    use std::os::unix::fs::MetadataExt;
-
-    let inode = std::fs::metadata(lease).ok()?.ino();
-    holder_in(&std::fs::read_to_string("/proc/locks").ok()?, inode)
-}
-
-/// `1: FLOCK  ADVISORY  WRITE 4711 00:2d:1234 0 EOF`, one lock a line; a waiter's
-/// line has an arrow in it.
-fn holder_in(locks: &str, inode: u64) -> Option<u32> {
-    locks.lines().find_map(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [_, "FLOCK", _, _, pid, file, ..] = words[..] else { return None };
-        let (_, number) = file.rsplit_once(':')?;
-        // A process of another namespace has the number 0.
-        let pid = pid.parse().ok().filter(|pid| *pid != 0)?;
-        (number.parse() == Ok(inode)).then_some(pid)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -275,18 +253,5 @@ mod tests {
         assert_eq!(within(Duration::from_millis(1), move || stuck.recv().is_ok()), None);
         drop(hold);
         assert_eq!(within(Duration::from_secs(20), || 5), Some(5));
-    }
-
-    #[test]
-    fn the_holder_is_found_among_the_kernels_locks() {
-        let locks = "1: POSIX  ADVISORY  WRITE 11 00:2d:77 0 EOF\n\
-                     2: FLOCK  ADVISORY  WRITE 12 00:2d:78 0 EOF\n\
-                     3: -> FLOCK  ADVISORY  WRITE 13 00:2d:77 0 EOF\n\
-                     4: FLOCK  ADVISORY  WRITE 0 00:2d:79 0 EOF\n\
-                     5: FLOCK  ADVISORY  WRITE 14 00:2d:77 0 EOF\n";
-        assert_eq!(holder_in(locks, 77), Some(14));
-        assert_eq!(holder_in(locks, 78), Some(12));
-        assert_eq!(holder_in(locks, 79), None);
-        assert_eq!(holder_in("nonsense", 1), None);
     }
 }

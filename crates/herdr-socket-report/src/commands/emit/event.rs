@@ -3,7 +3,8 @@
 use std::io::Read;
 
 use herdr_proto::ReportState;
-use herdr_reporter::{AgentEvent, EventLine};
+use herdr_reporter::AgentEvent;
+use herdr_reporter::sidecar::EventLine;
 use serde::de::IgnoredAny;
 
 use crate::exit::Exit;

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use herdr_proto::{AgentLabel, Ttl};
 use herdr_reporter::machine::{Claim, Mode, OneShot};
-use herdr_reporter::process::Process;
+use herdr_reporter::sidecar::Process;
+use herdr_reporter::sidecar::{LeaseFile, source_for};
 use herdr_reporter::sidecar::{Reported, report_once};
-use herdr_reporter::{AgentEvent, LeaseFile, Outcome, Part, source_for};
+use herdr_reporter::{AgentEvent, Outcome, Part};
 use herdr_socket_transport::Endpoint;
 
 use crate::settings::Loaded;

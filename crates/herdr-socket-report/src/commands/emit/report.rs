@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use herdr_proto::ReportState;
 use herdr_reporter::sidecar::shown;
-use herdr_reporter::{Activity, AgentEvent, Config, EventLine, LeaseFile, Role};
+use herdr_reporter::sidecar::{Activity, EventLine, LeaseFile};
+use herdr_reporter::{AgentEvent, Config, Role};
 use herdr_socket_transport::{Absence, Endpoint};
 
 use super::Common;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use herdr_reporter::{LeaseFile, supervised_by};
+use herdr_reporter::sidecar::{LeaseFile, supervised_by};
 use herdr_socket_transport::Endpoint;
 
 use crate::control::{Call, HERDR_REPORT_SOCKET, Hello, is_timeout};

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use herdr_reporter::{LeaseFile, Role};
+use herdr_reporter::Role;
+use herdr_reporter::sidecar::LeaseFile;
 use rustix::process::getpid;
 
 use super::Args;

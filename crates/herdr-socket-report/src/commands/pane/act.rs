@@ -5,7 +5,8 @@ use herdr_pane_control::{
     AgentStatus, Error, ErrorKind, Intent, Key, OperationId, Origin, PaneControl, PromptOptions,
     PushOptions, ReadOptions, Target, WaitOptions,
 };
-use herdr_reporter::{Config, LeaseFile};
+use herdr_reporter::Config;
+use herdr_reporter::sidecar::LeaseFile;
 use herdr_socket_transport::env::HERDR_PANE_ID;
 use herdr_socket_transport::{Client, Endpoint, Options, find_socket};
 

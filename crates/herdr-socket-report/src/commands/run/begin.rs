@@ -1,6 +1,7 @@
 //! What comes before the first line.
 
-use herdr_reporter::{LeaseFile, Reporter};
+use herdr_reporter::Reporter;
+use herdr_reporter::sidecar::LeaseFile;
 use rustix::stdio::stdin;
 use rustix::termios::isatty;
 

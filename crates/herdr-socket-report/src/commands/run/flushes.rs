@@ -50,7 +50,7 @@ impl Flushes {
                 // waits any more.
                 _ if open.0.over.load(Ordering::Relaxed) => Some("ended"),
                 Flushed::Delivered => None,
-                Flushed::Inactive => Some("inactive"),
+                Flushed::NotReporting(why) => Some(why.as_str()),
                 _ => Some("timeout"),
             };
             voice.answer(&id, refusal);

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use herdr_reporter::DiagnosticKind::{
     ConnectFailed, Deferred, ForeignPane, NotPaneApi, ProtocolRejected, Timeout,
 };
-use herdr_reporter::{Ended, Handle, LeaseFile, Reporter};
+use herdr_reporter::sidecar::LeaseFile;
+use herdr_reporter::{Ended, Handle, Reporter};
 
 use super::flushes::Flushes;
 use super::voice::Voice;

@@ -88,14 +88,14 @@ impl Voice {
     /// hangs up when everything is passed on.
     pub(crate) fn follow(
         &self,
-        diagnostics: Feed<Diagnostic>,
-        receipts: Feed<Receipt>,
+        mut diagnostics: Feed<Diagnostic>,
+        mut receipts: Feed<Receipt>,
     ) -> Receiver<()> {
         let (following, followers) = mpsc::channel();
         if self.receipts {
             let (voice, following) = (self.clone(), following.clone());
             thread::spawn(move || {
-                while let Some(receipt) = receipts.recv() {
+                for receipt in receipts.iter() {
                     voice.output.put(&Record::of_receipt(&receipt).line());
                 }
                 drop(following);
@@ -103,7 +103,7 @@ impl Voice {
         }
         let voice = self.clone();
         thread::spawn(move || {
-            while let Some(diagnostic) = diagnostics.recv() {
+            for diagnostic in diagnostics.iter() {
                 voice.raise(diagnostic.kind, &diagnostic.detail);
             }
             drop(following);
