@@ -137,12 +137,12 @@ fn outside_herdr_what_reports_is_quiet_and_what_looks_says_so() {
         for arguments in [command, strict].into_iter().take(1 + usize::from(takes_it)) {
             let output = sidecar(&arguments).run("{\"event\": \"agent_started\"}\n");
             let code = match arguments[0] {
-                "watch" | "doctor" => 3,
+                "watch" | "doctor" | "pane" => 3,
                 "demo" => 2,
                 _ => 0,
             };
             assert_eq!(output.code, Some(code), "{arguments:?}: {output:?}");
-            let quiet = !["watch", "demo"].contains(&arguments[0]);
+            let quiet = !["watch", "demo", "pane"].contains(&arguments[0]);
             assert_eq!(output.stderr.is_empty(), quiet, "{arguments:?}: {}", output.stderr);
             let prints = ["doctor", "config", "completions", "man"].contains(&arguments[0]);
             assert_eq!(output.stdout.is_empty(), !prints, "{arguments:?}: {}", output.stdout);
@@ -164,7 +164,7 @@ fn without_a_server_only_those_who_asked_are_failed() {
                 };
                 let (code, complaint) = run(command);
                 let code_alone = match command[0] {
-                    "watch" | "doctor" | "demo" => 3,
+                    "watch" | "doctor" | "demo" | "pane" => 3,
                     _ => 0,
                 };
                 assert_eq!(code, Some(code_alone), "{command:?}: {complaint}");

@@ -94,8 +94,9 @@ impl Told {
     }
 
     pub(super) fn reading(reading: &Reading) -> Self {
-        let text = reading.text.trim_end_matches('\n');
-        // Escape sequences that a pane shows are for who asked for them.
+        let mut text = reading.text.trim_end_matches('\n').to_owned();
+        // Escape sequences are for who asked for them.
+        text.retain(|c| reading.ansi || !c.is_control() || c == '\n');
         Self::new(text, json!(reading), Exit::Fine)
     }
 
