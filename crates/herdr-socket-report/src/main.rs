@@ -32,6 +32,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    let began = std::time::Instant::now();
     // Nobody is to call it, so no help and no completion knows it.
     #[cfg(unix)]
     if let Some(args) = supervisor::asked_for(std::env::args_os()) {
@@ -43,7 +45,7 @@ fn main() -> ExitCode {
     };
     #[cfg(unix)]
     if cli::is_of_hooks() {
-        input::drain_stdin();
+        input::drain_stdin(began);
     }
     exit.into()
 }

@@ -16,8 +16,8 @@ mod tests;
 use std::collections::BTreeMap;
 
 use herdr_proto::{AgentLabel, StateKey};
-use herdr_reporter::Config;
 use herdr_reporter::sidecar::{SourceNotice, source_for};
+use herdr_reporter::{Config, Privacy};
 
 use file::Whose;
 use origin::Origin;
@@ -124,6 +124,10 @@ pub(crate) fn load_what_fits(sources: Sources) -> (Loaded, Problems) {
         (assignment.setting.set)(&mut settings, &assignment.value);
     }
     check_source(&mut settings, &merged, &mut problems, &mut warnings);
+    // Who wrote something about privacy did not want the default.
+    if problems.0.iter().any(|problem| problem.to_lowercase().contains("privacy")) {
+        settings.config.privacy = Privacy::Fixed;
+    }
     let named = find(&merged, "agent").is_some_and(|found| found.origin != Origin::Default);
     (Loaded { shown: shown(&settings, &merged), settings, named, warnings }, problems)
 }

@@ -189,18 +189,19 @@ fn f40_a_pipe_that_stays_open_holds_nobody_up() {
 }
 
 #[test]
-fn f40_the_lines_of_a_scripts_loop_are_the_scripts() {
+fn f40_what_comes_late_or_through_a_script_is_taken_too() {
     let pane = Pane::new();
-    let mut shell = pane.outside(&[]);
-    let program = shell.get_program().to_owned();
-    shell = Command::new("sh");
-    shell.args(["-c", r#"while read -r line; do "$0" state working; echo "$line"; done"#]);
-    shell.arg(program).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    shell.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = shell.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"1\n2\n3\n").unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n2\n3\n");
+    for script in [
+        r#"exec 3<&0; { sleep 0.03; head -c 70000 /dev/zero; } | "$0" state working"#,
+        r#"head -c 70000 /dev/zero | sh -c '"$0" state working' "$0""#,
+    ] {
+        let program = pane.outside(&[]).get_program().to_owned();
+        let mut shell = Command::new("bash");
+        shell.args(["-o", "pipefail", "-c", script]).arg(program).env_clear();
+        shell.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        let output = shell.stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{script}: {}", complaints(&output));
+    }
 }
 
 #[test]
@@ -239,6 +240,24 @@ fn f41_wrong_settings_keep_no_command_from_starting() {
     assert_eq!(exec.code, Some(0));
     assert!(exec.stderr.contains("did you mean HERDR_REPORT_VERIFY?"), "{}", exec.stderr);
     assert_eq!(exec.stderr.lines().count(), 1, "{}", exec.stderr);
+}
+
+#[test]
+fn f41_a_wrong_word_about_privacy_shows_nothing_private() {
+    let pane = Pane::new();
+    let exec = ["exec", "--agent", "bot", "--state", "working", "cat"];
+    let mut command = pane.command(&exec);
+    command.env("HERDR_REPORT_PRIVACY", "fxied").stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    pane.wait_status("working");
+    pane.run(&["title", "secret"]);
+    pane.run(&["state", "blocked", "--label", "secret"]);
+    let seen = pane.wait_status("blocked");
+    assert_eq!(seen.title, None);
+    assert!(seen.state_labels.values().all(|label| label != "secret"), "{seen:?}");
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    pane.wait_clean();
 }
 
 #[test]

@@ -120,10 +120,10 @@ impl Activity {
         }
         let shown = match config.reason_label {
             ReasonLabel::Off => false,
-            // What was said with the state itself is there to be seen.
+            // What a command says with a state is there to be seen.
             ReasonLabel::Blocked => {
                 state == ReportState::Blocked
-                    || matches!(self.work.reason(state), Some(Reason::Said(_)))
+                    || matches!(self.work.reason(state), Some(Reason::LastWord(_)))
             }
             ReasonLabel::All => true,
         };
@@ -185,14 +185,16 @@ fn phrase(reason: Reason, privacy: Privacy) -> Option<PresentationText> {
         Reason::Prompt(PromptKind::Approval, _) => "Waiting for approval",
         Reason::Prompt(..) => "Waiting for an answer",
         Reason::Run(_) => "Workflow needs attention",
-        Reason::Tool(_) | Reason::Said(_) | Reason::Error(_) => "",
+        Reason::Tool(_) | Reason::Said(_) | Reason::LastWord(_) | Reason::Error(_) => "",
     };
     let own = match (reason, privacy) {
         (Reason::Prompt(_, label), Privacy::Text)
         | (Reason::Prompt(PromptKind::Approval, label), Privacy::Tool) => label,
         (Reason::Run(Some(run)), Privacy::Text) => text::clean(Some(&format!("{fixed}: {run}"))),
         (Reason::Tool(name), Privacy::Text | Privacy::Tool) => Some(name),
-        (Reason::Said(label) | Reason::Error(label), Privacy::Text) => Some(label),
+        (Reason::Said(label) | Reason::LastWord(label) | Reason::Error(label), Privacy::Text) => {
+            Some(label)
+        }
         _ => None,
     };
     own.or_else(|| text::clean(Some(fixed)))

@@ -53,6 +53,7 @@ struct Provider {
 struct SetState {
     state: ReportState,
     label: Option<PresentationText>,
+    settles: bool,
 }
 
 /// Why the state is what it is.
@@ -66,6 +67,8 @@ pub(super) enum Reason {
     Tool(PresentationText),
     /// The host said so.
     Said(PresentationText),
+    /// The host said so, as a last word.
+    LastWord(PresentationText),
     /// The last turn went wrong.
     Error(PresentationText),
 }
@@ -143,7 +146,8 @@ impl Work {
                     self.prompts.clear();
                     self.error = None;
                 }
-                self.set = Some(SetState { state, label: text::clean(label.as_deref()) });
+                let label = text::clean(label.as_deref());
+                self.set = Some(SetState { state, label, settles });
             }
             // The others do not bear on what runs.
             _ => {}
@@ -191,7 +195,8 @@ impl Work {
     pub(super) fn reason(&self, state: ReportState) -> Option<Reason> {
         let said = || {
             let set = self.set.as_ref().filter(|set| set.state == state)?;
-            set.label.clone().map(Reason::Said)
+            let reason = if set.settles { Reason::LastWord } else { Reason::Said };
+            set.label.clone().map(reason)
         };
         match state {
             ReportState::Blocked => {
