@@ -234,7 +234,7 @@ fn a_result_that_only_its_name_tells_apart_must_have_that_name() {
 fn an_error_names_the_place_and_no_payload() {
     for line in [
         r#"{"result":{"type":"hunter2","pane":{"pane_id":"w1:p1","focused":"hunter2"}}}"#,
-        r#"{"result":{"pane":{"pane_id":"hun ter2"}}}"#,
+        r#"{"result":{"pane":{"pane_id":["hun ter2"]}}}"#,
         r#"{"result":"hunter2"}"#,
         r#"{"error":{"code":["hunter2"]}}"#,
         r#"{"hunter2"}"#,
