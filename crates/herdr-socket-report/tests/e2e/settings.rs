@@ -66,7 +66,7 @@ fn who_does_not_claim_does_not_connect() {
         let setup = inside(&herdr, &[&["run", "--strict"], flags].concat());
         let output = setup.run("{\"event\": \"agent_started\"}\n{\"event\": \"flush\"}\n");
         assert_eq!(output.code, Some(0), "{flags:?}");
-        let answer = "{\"flushed\":null,\"ok\":false,\"reason\":\"inactive\"}\n";
+        let answer = "{\"flushed\":null,\"ok\":false,\"reason\":\"off\"}\n";
         assert_eq!(output.stdout, answer, "{flags:?}");
     }
     assert_eq!(herdr.connections(), 0);

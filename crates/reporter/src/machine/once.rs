@@ -9,7 +9,7 @@ use super::said::{Said, SaidState};
 use super::slot::{Has, PresentationRecord, StateRecord};
 use super::{About, Claim, Mode, PaneMachine, Stop};
 use crate::activity::{Presentation, Session, Snapshot};
-use crate::config::{Config, Privacy, ReasonLabel, Source};
+use crate::config::{Config, Privacy, Source};
 use crate::diagnostic::DiagnosticKind;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
@@ -133,7 +133,7 @@ impl PaneMachine {
                 .map(|id| Session { id: Some(id), path: None, resume_argv: None });
             // A session that begins leaves the reason as it is.
             if said.state != SaidState::AtLeastIdle || !ours {
-                let labels = accompanying(pane, state, &config, snapshot.as_ref());
+                let labels = accompanying(pane, state, snapshot.as_ref());
                 self.reason.wanted = (!labels.is_empty()).then_some(labels);
                 // What is shown may be a reason that is over.
                 let clean = self.reason.wanted.is_none() && pane.state_labels.is_empty();
@@ -264,23 +264,15 @@ impl PaneMachine {
 
 /// The labels that go with a state: its reason, and the configured ones where
 /// nobody has set another.
-fn accompanying(
-    pane: &PaneInfo,
-    state: ReportState,
-    config: &Config,
-    snapshot: Option<&Snapshot>,
-) -> StateLabels {
+fn accompanying(pane: &PaneInfo, state: ReportState, snapshot: Option<&Snapshot>) -> StateLabels {
     let Some(snapshot) = snapshot else { return StateLabels::new() };
-    let of_reason = match config.reason_label {
-        ReasonLabel::Off => false,
-        ReasonLabel::All => true,
-        ReasonLabel::Blocked => state == ReportState::Blocked,
-    };
     let key = StateKey::from(state);
     let mut labels = snapshot.presentation.labels.clone();
     labels.retain(|state, text| {
         let shown = pane.state_labels.get(state.as_str());
-        let is_reason = *state == key && of_reason && snapshot.reason.is_some();
+        // The settings have decided by now whether the reason is the label.
+        let ends_with = |reason: &PresentationText| text.as_str().ends_with(reason.as_str());
+        let is_reason = *state == key && snapshot.reason.as_ref().is_some_and(ends_with);
         is_reason || shown.is_none_or(|shown| shown == text.as_str())
     });
     labels
