@@ -69,7 +69,7 @@ fn stronger_sources_win() {
     assert_eq!(origin(&loaded, "verify"), "false from persons.toml:3");
     assert_eq!(origin(&loaded, "metadata_ttl_s"), "180 from default");
     assert_eq!(loaded.settings.config.settle.as_millis(), 2);
-    assert_eq!(loaded.settings.config.privacy, herdr_reporter::Privacy::Fixed);
+    assert_eq!(loaded.settings.config.privacy, Privacy::Fixed);
     assert!(!loaded.settings.config.verify);
     assert!(loaded.warnings.is_empty());
 }
