@@ -18,8 +18,8 @@ use herdr_proto::{SourceId, StateKey, Ttl};
 pub struct Config {
     /// Whether anything is reported at all. Default: true.
     pub enabled: bool,
-    /// Who reports. Default: `custom:` and the agent's label
-    /// ([`source_for`](crate::source_for)).
+    /// Who reports. Default: `custom:` and the agent's label in lower case, with
+    /// `-` for what a source cannot hold.
     pub source: Option<SourceId>,
     /// Whether the session goes out with the first report of a claim. Default:
     /// true. Herdr 0.8.2 drops it for custom sources (failure B40).
