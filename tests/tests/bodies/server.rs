@@ -120,7 +120,7 @@ fn restarted(stage: &Stage, times: usize) {
     for _ in 0..times {
         stage.restart();
         stage.restore();
-        stage.wait_within(BACK_WITHIN, everything);
+        stage.wait(everything);
     }
     numbers_rise(stage);
     assert_eq!(host.close(PATIENCE), Ended::Released);
