@@ -3,7 +3,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::absent;
-use crate::call::Call;
 use crate::ids::PaneId;
 use crate::open::AgentStatus;
 use crate::pane::AgentSession;
@@ -24,11 +23,6 @@ impl AgentGet {
     }
 }
 
-impl Call for AgentGet {
-    const METHOD: &'static str = "agent.get";
-    type Reply = AgentInfoReply;
-}
-
 /// What `agent.get` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
@@ -41,11 +35,6 @@ pub struct AgentInfoReply {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentList {}
-
-impl Call for AgentList {
-    const METHOD: &'static str = "agent.list";
-    type Reply = AgentListReply;
-}
 
 /// What `agent.list` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

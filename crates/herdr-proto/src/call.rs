@@ -16,6 +16,39 @@ pub trait Call: Serialize {
     type Reply: DeserializeOwned;
 }
 
+macro_rules! methods {
+    ($($method:literal: $call:ident -> $reply:ident;)*) => {$(
+        impl Call for crate::$call {
+            const METHOD: &'static str = $method;
+            type Reply = crate::$reply;
+        }
+    )*};
+}
+
+methods! {
+    "ping": Ping -> Pong;
+    "pane.report_agent": ReportAgent -> Ack;
+    "pane.report_agent_session": ReportAgentSession -> Ack;
+    "pane.report_metadata": ReportMetadata -> Ack;
+    "pane.release_agent": ReleaseAgent -> Ack;
+    "pane.clear_agent_authority": ClearAgentAuthority -> Ack;
+    "pane.get": PaneGet -> PaneInfoReply;
+    "pane.current": PaneCurrent -> PaneInfoReply;
+    "pane.list": PaneList -> PaneListReply;
+    "pane.process_info": ProcessInfoGet -> ProcessInfoReply;
+    "pane.read": PaneRead -> PaneReadReply;
+    "pane.send_text": SendText -> Ack;
+    "pane.send_keys": SendKeys -> Ack;
+    "pane.send_input": SendInput -> Ack;
+    "agent.get": AgentGet -> AgentInfoReply;
+    "agent.list": AgentList -> AgentListReply;
+    "agent.read": AgentRead -> PaneReadReply;
+    "agent.prompt": AgentPrompt -> AgentInfoReply;
+    "agent.explain": AgentExplain -> AgentExplainReply;
+    "session.snapshot": SessionSnapshot -> SnapshotReply;
+    "events.subscribe": Subscribe -> SubscriptionStarted;
+}
+
 /// `{"type": "ok"}`: the request was delivered. Whether it changed anything is
 /// another question (protocol §5).
 ///

@@ -41,7 +41,7 @@ impl<'a> Envelope<'a> {
         // looking whether they are text.
         let line =
             std::str::from_utf8(line).map_err(|_| Error::malformed("the line is not UTF-8"))?;
-        let envelope: Self = object(line, "the line is no JSON object")?;
+        let envelope: Self = object(line, "the line is not a JSON object")?;
         if envelope.jsonrpc.is_some() {
             return Err(Error::new(
                 ErrorKind::NotPaneApi,
@@ -88,7 +88,7 @@ fn rejection(error: &RawValue) -> Result<Rejection, Error> {
     }
 
     let text = |raw: &RawValue| serde_json::from_str::<String>(raw.get()).ok();
-    let refusal: Refusal<'_> = object(error.get(), "the error is no object with a code")?;
+    let refusal: Refusal<'_> = object(error.get(), "the error is not an object with a code")?;
     match text(refusal.code) {
         Some(code) => Ok(Rejection {
             code: ErrorCode::from(code.as_str()),
@@ -100,6 +100,6 @@ fn rejection(error: &RawValue) -> Result<Rejection, Error> {
                 "the error has a numeric code, as JSON-RPC has and Herdr's pane API has not",
             ))
         }
-        None => Err(Error::malformed("the error's code is no text")),
+        None => Err(Error::malformed("the error's code is not a text")),
     }
 }

@@ -2,7 +2,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::absent;
-use crate::call::Call;
 use crate::ids::PaneId;
 
 /// `agent.explain`: what Herdr makes of the screen of a pane's agent. It
@@ -20,11 +19,6 @@ impl AgentExplain {
     pub fn of(pane: &PaneId) -> Self {
         Self { target: pane.as_str().to_owned() }
     }
-}
-
-impl Call for AgentExplain {
-    const METHOD: &'static str = "agent.explain";
-    type Reply = AgentExplainReply;
 }
 
 /// What `agent.explain` answers. A pane without an agent that Herdr knows is

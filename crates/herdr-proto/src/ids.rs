@@ -37,11 +37,6 @@ impl PaneId {
         };
         Err(InvalidValue::new("pane_id", problem, "an id such as w1:p1"))
     }
-
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 /// Who reports: `[A-Za-z0-9:._-]{1,80}`.
@@ -75,11 +70,6 @@ impl SourceId {
     /// Whether a source may hold this character.
     pub fn allows(c: char) -> bool {
         c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '-')
-    }
-
-    /// The source as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 
@@ -175,9 +165,16 @@ pub(crate) fn word_problem(
     }
 }
 
-/// Gives a newtype over text the conversions that serde and callers expect.
+/// Gives a newtype over text what serde and callers expect of one.
 macro_rules! text_newtype {
     ($($name:ident),*) => {$(
+        impl $name {
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
         impl TryFrom<String> for $name {
             type Error = crate::error::InvalidValue;
 
@@ -196,7 +193,7 @@ macro_rules! text_newtype {
 
         impl From<$name> for String {
             fn from(value: $name) -> Self {
-                value.as_str().to_owned()
+                value.0
             }
         }
 

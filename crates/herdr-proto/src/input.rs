@@ -1,6 +1,5 @@
 use serde::{Deserialize, Serialize};
 
-use crate::call::{Ack, Call};
 use crate::ids::PaneId;
 
 /// `pane.send_text`: writes a text to the pane's terminal as it is, never as a
@@ -21,11 +20,6 @@ impl SendText {
     }
 }
 
-impl Call for SendText {
-    const METHOD: &'static str = "pane.send_text";
-    type Reply = Ack;
-}
-
 /// `pane.send_keys`: presses keys, by name. The server checks every name before
 /// it writes a byte, and it answers `ok` to some keys that it then does not
 /// write (`f13` and above, for example).
@@ -43,11 +37,6 @@ impl SendKeys {
     pub fn new(pane_id: PaneId, keys: Vec<String>) -> Self {
         Self { pane_id, keys }
     }
-}
-
-impl Call for SendKeys {
-    const METHOD: &'static str = "pane.send_keys";
-    type Reply = Ack;
 }
 
 /// `pane.send_input`: a text, then keys, in one write. The text is bracketed as
@@ -71,9 +60,4 @@ impl SendInput {
     pub fn new(pane_id: PaneId, text: impl Into<String>) -> Self {
         Self { pane_id, text: text.into(), keys: Vec::new() }
     }
-}
-
-impl Call for SendInput {
-    const METHOD: &'static str = "pane.send_input";
-    type Reply = Ack;
 }

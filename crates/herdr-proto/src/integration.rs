@@ -46,16 +46,3 @@ pub fn integration(source: &str, label: &str) -> Option<Integration> {
 pub fn integrations() -> impl Iterator<Item = (&'static str, &'static str, Integration)> {
     OFFICIAL.into_iter()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pair_is_official_only_whole() {
-        assert_eq!(integration("herdr:pi", "pi"), Some(Integration::FullLifecycle));
-        assert_eq!(integration("herdr:pi", "prime-agent"), None);
-        assert_eq!(integration("custom:pi", "pi"), None);
-        assert_eq!(integration("herdr:antigravity_cli", "agy"), Some(Integration::IdentityOnly));
-    }
-}

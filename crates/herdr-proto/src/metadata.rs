@@ -2,7 +2,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::call::{Ack, Call};
 use crate::ids::{PaneId, Seq, SourceId, Ttl};
 use crate::label::AgentLabel;
 use crate::state::StateKey;
@@ -81,11 +80,6 @@ impl ReportMetadata {
             ttl_ms: None,
         }
     }
-}
-
-impl Call for ReportMetadata {
-    const METHOD: &'static str = "pane.report_metadata";
-    type Reply = Ack;
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]

@@ -3,7 +3,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::absent;
-use crate::call::Call;
 use crate::ids::PaneId;
 use crate::open::AgentStatus;
 
@@ -23,11 +22,6 @@ impl PaneGet {
     }
 }
 
-impl Call for PaneGet {
-    const METHOD: &'static str = "pane.get";
-    type Reply = PaneInfoReply;
-}
-
 /// `pane.current`: the pane that the caller is in, or the one with the focus.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -42,11 +36,6 @@ impl PaneCurrent {
     pub fn of(caller: PaneId) -> Self {
         Self { caller_pane_id: Some(caller) }
     }
-}
-
-impl Call for PaneCurrent {
-    const METHOD: &'static str = "pane.current";
-    type Reply = PaneInfoReply;
 }
 
 /// What `pane.get` and `pane.current` answer.
@@ -64,11 +53,6 @@ pub struct PaneList {
     /// Only those of one workspace; absent means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<String>,
-}
-
-impl Call for PaneList {
-    const METHOD: &'static str = "pane.list";
-    type Reply = PaneListReply;
 }
 
 /// What `pane.list` answers.

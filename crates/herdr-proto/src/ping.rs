@@ -1,18 +1,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::absent;
-use crate::call::Call;
 
 /// `ping`: is a server there, and which. An answer is no proof that reports
 /// are taken: a stopping server answers `ping` and nothing else (protocol §7.6).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Ping {}
-
-impl Call for Ping {
-    const METHOD: &'static str = "ping";
-    type Reply = Pong;
-}
 
 /// Who answered. That the result names itself `pong` is how one tells Herdr
 /// (protocol §1), so anything else is malformed.

@@ -1,7 +1,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::absent;
-use crate::call::Call;
 use crate::ids::PaneId;
 
 /// `pane.process_info`: the processes of a pane, as the server sees them.
@@ -18,11 +17,6 @@ impl ProcessInfoGet {
     pub fn new(pane_id: PaneId) -> Self {
         Self { pane_id: Some(pane_id) }
     }
-}
-
-impl Call for ProcessInfoGet {
-    const METHOD: &'static str = "pane.process_info";
-    type Reply = ProcessInfoReply;
 }
 
 /// What `pane.process_info` answers.

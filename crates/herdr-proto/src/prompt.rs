@@ -1,7 +1,5 @@
 use serde::{Deserialize, Serialize};
 
-use crate::agent::AgentInfoReply;
-use crate::call::Call;
 use crate::ids::PaneId;
 
 /// `agent.prompt`: types a text into an agent that the server knows, then
@@ -24,9 +22,4 @@ impl AgentPrompt {
     pub fn new(pane: &PaneId, text: impl Into<String>) -> Self {
         Self { target: pane.as_str().to_owned(), text: text.into() }
     }
-}
-
-impl Call for AgentPrompt {
-    const METHOD: &'static str = "agent.prompt";
-    type Reply = AgentInfoReply;
 }

@@ -1,7 +1,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::absent;
-use crate::call::Call;
 use crate::ids::PaneId;
 
 /// What of a pane is read.
@@ -58,11 +57,6 @@ impl PaneRead {
     }
 }
 
-impl Call for PaneRead {
-    const METHOD: &'static str = "pane.read";
-    type Reply = PaneReadReply;
-}
-
 /// `agent.read`: the same of an agent. It refuses with `agent_not_idle` what
 /// `pane.read` answers with too few lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,11 +79,6 @@ impl AgentRead {
     pub fn of(pane: &PaneId, source: ReadSource) -> Self {
         Self { target: pane.as_str().to_owned(), source, lines: None, format: ReadFormat::Text }
     }
-}
-
-impl Call for AgentRead {
-    const METHOD: &'static str = "agent.read";
-    type Reply = PaneReadReply;
 }
 
 /// What `pane.read` and `agent.read` answer.

@@ -1,6 +1,5 @@
 use serde::{Deserialize, Serialize};
 
-use crate::call::{Ack, Call};
 use crate::ids::{PaneId, Seq, SourceId};
 use crate::label::AgentLabel;
 use crate::resume::ResumeArgv;
@@ -58,11 +57,6 @@ impl ReportAgent {
     }
 }
 
-impl Call for ReportAgent {
-    const METHOD: &'static str = "pane.report_agent";
-    type Reply = Ack;
-}
-
 /// `pane.report_agent_session`: says which session an agent has. From a custom
 /// source it has no effect on 0.8.2; from an official one it may lock the pane
 /// for everybody else (protocol §5.3, failure B36).
@@ -108,11 +102,6 @@ impl ReportAgentSession {
     }
 }
 
-impl Call for ReportAgentSession {
-    const METHOD: &'static str = "pane.report_agent_session";
-    type Reply = Ack;
-}
-
 /// `pane.release_agent`: gives the pane back. Works only for the holder: same
 /// source, same label, fresh number (protocol §5.4). Title, labels and tokens
 /// stay behind.
@@ -137,11 +126,6 @@ impl ReleaseAgent {
     }
 }
 
-impl Call for ReleaseAgent {
-    const METHOD: &'static str = "pane.release_agent";
-    type Reply = Ack;
-}
-
 /// `pane.clear_agent_authority`: ends a claim whatever its label. Sharper than
 /// a release: it also deletes a stored session (protocol §5.5).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -162,9 +146,4 @@ impl ClearAgentAuthority {
     pub fn new(pane_id: PaneId, source: SourceId) -> Self {
         Self { pane_id, source: Some(source), seq: None }
     }
-}
-
-impl Call for ClearAgentAuthority {
-    const METHOD: &'static str = "pane.clear_agent_authority";
-    type Reply = Ack;
 }

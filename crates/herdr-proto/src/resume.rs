@@ -64,25 +64,3 @@ impl From<ResumeArgv> for Vec<String> {
         argv.0
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_a_new_server_takes_passes() {
-        let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
-        assert!(ResumeArgv::parse(words(&["agent", "--resume", "0b7c1f"])).is_ok());
-        for bad in [
-            words(&[]),
-            words(&[""]),
-            words(&["/usr/bin/agent"]),
-            words(&["agent", "it's"]),
-            words(&["agent", "a\nb"]),
-            vec!["a".to_owned(); 65],
-            words(&["agent", &"x".repeat(8200)]),
-        ] {
-            assert!(ResumeArgv::parse(bad).is_err());
-        }
-    }
-}

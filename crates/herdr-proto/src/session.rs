@@ -28,11 +28,6 @@ impl SessionId {
             )),
         }
     }
-
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 /// The absolute path of an agent's session file, up to
@@ -60,11 +55,6 @@ impl SessionPath {
                 format!("an absolute path of up to {} characters", limits::SESSION_PATH_MAX),
             )),
         }
-    }
-
-    /// The path as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 

@@ -2,7 +2,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::absent;
 use crate::agent::AgentInfo;
-use crate::call::Call;
 use crate::open::AgentStatus;
 use crate::pane::PaneInfo;
 
@@ -10,11 +9,6 @@ use crate::pane::PaneInfo;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SessionSnapshot {}
-
-impl Call for SessionSnapshot {
-    const METHOD: &'static str = "session.snapshot";
-    type Reply = SnapshotReply;
-}
 
 /// What `session.snapshot` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -1,7 +1,5 @@
 use serde::{Deserialize, Serialize};
 
-use crate::call::Call;
-
 /// `events.subscribe` to nothing: keeps the connection open.
 ///
 /// An empty list is accepted, replays nothing and sends nothing; its end is
@@ -19,11 +17,6 @@ impl Subscribe {
     pub fn nothing() -> Self {
         Self::default()
     }
-}
-
-impl Call for Subscribe {
-    const METHOD: &'static str = "events.subscribe";
-    type Reply = SubscriptionStarted;
 }
 
 /// The first line of a stream. A deadline for it does not apply to the events

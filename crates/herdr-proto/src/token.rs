@@ -31,11 +31,6 @@ impl TokenKey {
             )),
         }
     }
-
-    /// The key as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 text_newtype!(TokenKey);

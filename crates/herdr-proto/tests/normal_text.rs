@@ -109,15 +109,53 @@ proptest! {
 fn b46_sequences_go_whole_and_words_stay_apart() {
     for (raw, clean) in [
         ("\u{1b}[31mred\u{1b}[0m\nline2\ttab", "red line2 tab"),
+        ("\u{1b}[38;2;1;2;3mx", "x"),
+        ("\u{1b}[?25l\u{1b}[ qx", "x"),
         ("\u{1b}]0;window title\u{7}after", "after"),
         ("\u{1b}]8;;https://example.org\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
         ("\u{1b}P1$r0m\u{1b}\\after", "after"),
-        ("lone at the end\u{1b}", "lone at the end"),
-        ("two\r\nlines", "two lines"),
-        ("bell\u{7}bell", "bell bell"),
+        ("\u{1b}Xsos\u{1b}\\\u{1b}^pm\u{1b}\\\u{1b}_apc\u{1b}\\a", "a"),
+        ("\u{9b}1mx\u{9d}0;t\u{9c}y\u{90}q\u{9c}z", "xyz"),
+        ("a\u{1b}(Bb\u{1b}cc\u{1b} Fd", "abcd"),
+        ("\u{1b}\u{1b}[1mx", "x"),
+        ("two\r\n\r\nlines", "two lines"),
+        ("a  b \n c  ", "a  b c"),
+        ("bell\u{7}bell\u{85}line\u{2028}line", "bell bell line line"),
+        (" \u{200b}\u{200d}\u{fe0f} ", ""),
+        ("a\n\u{fe0f}b \u{200d}", "a b"),
     ] {
-        assert_eq!(normal(raw).as_deref(), Some(clean), "{raw:?}");
+        assert_eq!(normal(raw).unwrap_or_default(), clean, "{raw:?}");
     }
+}
+
+#[test]
+fn b46_an_unfinished_sequence_takes_what_a_terminal_would_take() {
+    for (raw, clean) in [
+        ("tail\u{1b}", "tail"),
+        ("tail\u{1b}[", "tail"),
+        ("tail\u{1b}[3", "tail"),
+        ("\u{1b}[3日", "日"),
+        ("open\u{1b}]0;never ends", "open"),
+        ("open\u{1b}]0;never ends\u{1b}", "open"),
+        ("\u{1b}]0;x\u{1b}[31mred", "red"),
+        ("\u{9d}0;x\u{1b}[31mred", "red"),
+        ("\u{1b}]0;x\u{18}cancelled", "cancelled"),
+    ] {
+        assert_eq!(strip_controls(raw), clean, "{raw:?}");
+    }
+}
+
+#[test]
+fn a_million_sequences_in_each_other_need_no_stack() {
+    assert_eq!(strip_controls(&"\u{1b}]".repeat(1_000_000)), "");
+    assert_eq!(strip_controls(&"\u{9d}\u{1b}P".repeat(1_000_000)), "");
+}
+
+#[test]
+fn a_cut_leaves_no_blank_before_its_mark_and_cuts_one_cluster_if_it_must() {
+    assert_eq!(normal(&format!("{} y z", "x".repeat(78))), Some("x".repeat(78) + "…"));
+    let zalgo = format!("a{}", "\u{301}".repeat(200));
+    assert_eq!(normal(&zalgo).unwrap().chars().count(), 80);
 }
 
 #[test]

@@ -4,8 +4,8 @@
 mod support;
 
 use herdr_proto::{
-    AgentLabel, InvalidValue, PaneId, ResumeArgv, Seq, SessionId, SessionPath, SourceId, TokenKey,
-    Ttl, limits,
+    AgentLabel, Integration, InvalidValue, PaneId, ResumeArgv, Seq, SessionId, SessionPath,
+    SourceId, TokenKey, Ttl, integration, limits,
 };
 use proptest::prelude::*;
 use support::rough_text;
@@ -113,6 +113,9 @@ fn b47_every_name_of_an_agent_leads_to_one() {
         }
     }
     assert_eq!(herdr_proto::known_labels().count(), 22);
+    for (spelled, canonical) in [(" claude-code ", "claude"), ("devin cli", "devin")] {
+        assert_eq!(AgentLabel::parse(spelled).unwrap().as_str(), canonical);
+    }
     for unknown in ["HostBot", "x/claude", "claude.exe.exe", "pi agent"] {
         assert_eq!(AgentLabel::parse(unknown).unwrap().as_str(), unknown);
     }
@@ -170,4 +173,12 @@ fn a_resume_command_has_its_limits() {
     for bad in ["", "a/b", "a\\b", "a b", "a'b", "a\u{1b}"] {
         assert!(ResumeArgv::parse(vec![bad.to_owned()]).is_err(), "{bad:?}");
     }
+}
+
+#[test]
+fn b36_a_pair_is_one_of_herdrs_own_only_whole() {
+    assert_eq!(integration("herdr:pi", "pi"), Some(Integration::FullLifecycle));
+    assert_eq!(integration("herdr:antigravity_cli", "agy"), Some(Integration::IdentityOnly));
+    assert_eq!(integration("herdr:pi", "prime-agent"), None);
+    assert_eq!(integration("custom:pi", "pi"), None);
 }
