@@ -36,7 +36,7 @@ pub enum ErrorKind {
     /// A socket is there and nobody listens: the server was killed. On macOS a
     /// full backlog looks the same.
     Refused,
-    /// Something is at the path that is no stream socket.
+    /// Something is at the path that is not a stream socket.
     NotASocket,
     /// The path or sockets as such are forbidden to this process: file modes,
     /// or a sandbox.
@@ -199,7 +199,7 @@ impl fmt::Display for Error {
             }
             ErrorKind::NotPaneApi => write!(f, "what listens at {socket:?} is not the pane API"),
             ErrorKind::Rejected => write!(f, "the server at {socket:?} refused the request"),
-            ErrorKind::InvalidRequest => f.write_str("the request is no line of the protocol"),
+            ErrorKind::InvalidRequest => f.write_str("the request is not a line of the protocol"),
             ErrorKind::Unsupported => f.write_str("this platform has no pane socket"),
             ErrorKind::Io => write!(f, "the connection to {socket:?} failed"),
         }?;

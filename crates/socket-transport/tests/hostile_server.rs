@@ -4,8 +4,9 @@
 
 mod support;
 
+use herdr_proto::limits::SERVER_LINE_MAX;
 use herdr_proto::{ErrorCode, Ping};
-use herdr_socket_transport::{Error, ErrorKind, Phase};
+use herdr_socket_transport::{Client, Error, ErrorKind, Options, Phase};
 use support::{PONG, Server, drain, read_line, write};
 
 async fn ping(server: &Server) -> Result<(), Error> {
@@ -125,7 +126,7 @@ async fn a_line_at_the_cap_is_still_a_reply() {
     let server = Server::answering(b"123456789\n");
     for (cap, fits) in [(9, true), (8, false)] {
         let options = server.client().options().reply_cap(cap);
-        let client = herdr_socket_transport::Client::new(server.socket(), options);
+        let client = Client::new(server.socket(), options);
         let outcome = client.exchange(b"{}\n").await;
         assert_eq!(outcome.as_deref().ok(), fits.then_some(&b"123456789"[..]));
     }
@@ -178,4 +179,18 @@ async fn raw_lines_come_back_as_they_are() {
     assert_eq!(reply, &b"\xff raw \r"[..]);
     let error = server.client().exchange(b"no newline").await.unwrap_err();
     assert_eq!((error.kind(), error.phase()), (ErrorKind::InvalidRequest, None));
+}
+
+#[tokio::test]
+async fn lines_that_a_server_would_drop_are_not_sent() {
+    let longest = [vec![b'x'; SERVER_LINE_MAX], b"\n".to_vec()].concat();
+    let over = [&b"x"[..], &longest].concat();
+    for line in [&b""[..], b"{}", b"\n", b" \t\r\n", b"{}\n{}\n", &over] {
+        let error = Client::new("/nowhere", Options::default()).exchange(line).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{} bytes", line.len());
+    }
+    for line in [&b"{}\r\n"[..], &longest] {
+        let error = Client::new("/nowhere", Options::default()).exchange(line).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NoSuchSocket, "it was tried");
+    }
 }

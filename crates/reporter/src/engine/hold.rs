@@ -4,7 +4,7 @@ use std::future::{Future, pending};
 use std::pin::Pin;
 use std::time::Duration;
 
-use herdr_socket_transport::{Client, Error, ErrorKind, HeldStream};
+use herdr_socket_transport::{Client, Error, ErrorKind, HeldStream, SocketIdentity, inode};
 use tokio::time::Instant;
 
 /// After a held stream could not be opened, the next try waits for this long.
@@ -28,14 +28,17 @@ pub(super) struct Hold {
 enum State {
     /// Not wanted, or not before this moment.
     Off(Option<Instant>),
-    Opening(Opening),
+    Opening(Opening, Option<SocketIdentity>),
     Open(HeldStream, Instant),
 }
 
 /// What became of the held stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HoldChange {
-    Opened,
+    Opened {
+        /// What was at the path before it was opened.
+        to: Option<SocketIdentity>,
+    },
     NotOpened,
     ServerGone,
 }
@@ -50,7 +53,8 @@ impl Hold {
         let State::Off(again) = self.state else { return };
         if again.is_none_or(|again| again <= Instant::now()) {
             let client = client.clone();
-            self.state = State::Opening(Box::pin(async move { client.hold().await }));
+            let to = inode(client.socket());
+            self.state = State::Opening(Box::pin(async move { client.hold().await }), to);
         }
     }
 
@@ -78,10 +82,11 @@ impl Hold {
     pub(super) async fn changed(&mut self) -> HoldChange {
         match &mut self.state {
             State::Off(_) => pending().await,
-            State::Opening(opening) => match opening.await {
+            State::Opening(opening, to) => match opening.await {
                 Ok(stream) => {
+                    let to = *to;
                     self.state = State::Open(stream, Instant::now());
-                    HoldChange::Opened
+                    HoldChange::Opened { to }
                 }
                 // It answered a moment ago, so it has just gone.
                 Err(error) if is_absence(&error) => self.gone(false),

@@ -2,8 +2,7 @@
 //! only executes. It enters no runtime of the host's.
 
 mod changes;
-mod entitled;
-mod failure;
+mod exchange;
 mod flush;
 #[cfg(unix)]
 mod forward;
@@ -12,8 +11,8 @@ mod hold;
 mod identity;
 mod lease;
 mod owners;
-mod panic_release;
 mod run;
+mod server;
 mod shared;
 #[cfg(all(test, unix))]
 mod wake_ups;
@@ -27,12 +26,11 @@ use herdr_socket_transport::{Client, Endpoint};
 use tokio::runtime::Runtime;
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
-use crate::lease::LeaseFile;
 use crate::machine::{Claim, Ended};
 #[cfg(unix)]
-pub(crate) use identity::{await_shell, judge_identity};
+pub(crate) use exchange::exchange;
 #[cfg(unix)]
-pub(crate) use run::exchange;
+pub(crate) use identity::{await_shell, judge_identity};
 pub(crate) use shared::Shared;
 
 /// What an engine is started with.
@@ -102,20 +100,15 @@ fn execute(
     plan: Plan,
     predecessor: Option<Arc<Shared>>,
 ) -> Ended {
-    let Plan { claim, client, endpoint, agent } = plan;
-    let release = panic_release::PanicRelease::new(&claim);
-    let engine = async {
-        let lease =
-            lease::PaneLease::new(LeaseFile::of_pane(&shared.config, &endpoint), predecessor);
-        let client = client.clone();
-        run::Engine::new(shared, claim, client, lease, endpoint, agent, &release).run().await
-    };
-    catch_unwind(AssertUnwindSafe(|| runtime.block_on(engine))).unwrap_or_else(|_| {
+    let mut engine = run::Engine::new(shared, plan, predecessor);
+    let run = AssertUnwindSafe(|| runtime.block_on(engine.run()));
+    catch_unwind(run).unwrap_or_else(|_| {
         if shared.is_retired() {
             return Ended::NothingToRelease;
         }
         // A bug here must not leave a lie on the pane.
-        let ended = catch_unwind(AssertUnwindSafe(|| runtime.block_on(release.execute(&client))));
+        let release = AssertUnwindSafe(|| runtime.block_on(engine.release_after_a_panic()));
+        let ended = catch_unwind(release);
         shared.fail();
         shared.raise(&Diagnostic::new(
             DiagnosticKind::EngineFailed,

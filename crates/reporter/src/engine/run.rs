@@ -1,20 +1,23 @@
-use std::future::{Future, pending, ready};
+use std::future::{Future, pending};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use herdr_proto::PaneId;
-use herdr_socket_transport::{Client, Endpoint, Peer, SocketIdentity, inode};
+use herdr_proto::ProcessInfo;
+use herdr_socket_transport::{Client, Endpoint, Peer, inode};
 use tokio::time::{Instant, sleep_until};
 
-use super::failure::failure;
+use super::Plan;
+use super::exchange::{Outcome, exchange};
+#[cfg(unix)]
+use super::forward::{Forwarded, Forwarder};
 use super::hold::{Hold, HoldChange};
 use super::lease::PaneLease;
-use super::panic_release::PanicRelease;
+use super::server::Server;
 use super::shared::Shared;
-use crate::config::UnverifiedPane;
+use crate::lease::LeaseFile;
 use crate::machine::{
-    Answer, Claim, Ended, Failure, FailureKind, Identity, Input, Lease, Now, PaneCall, PaneMachine,
-    Request, Step,
+    Answer, Ended, Failure, FailureKind, Identity, Input, Lease, Now, PaneMachine, Request, Step,
 };
 use crate::status::Status;
 
@@ -29,57 +32,27 @@ const RETURN_TIME: Duration = Duration::from_millis(10);
 /// Half of this a retired engine waits for the answer to what is in flight: a
 /// request that is taken after the successor's could bring an old row back.
 const RETIRE: Duration = Duration::from_millis(800);
-
-/// What became of a request, and who answered it.
-pub(crate) type Outcome = (Result<Answer, Failure>, Option<Peer>);
-
-/// A request that is out.
-struct Flight {
-    /// The pane whose processes were asked for, if that was the question.
-    identifies: Option<PaneId>,
-    outcome: Pin<Box<dyn Future<Output = Outcome>>>,
-}
+/// How long the release of an engine that has failed may take.
+const LAST_RELEASE: Duration = Duration::from_millis(500);
 
 /// Executes what the machine says and tells it what happened.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Engine<'a> {
-    pub(super) shared: &'a Shared,
-    pub(super) machine: PaneMachine,
-    pub(super) client: Client,
-    release: &'a PanicRelease,
-    pub(super) lease: PaneLease,
-    /// What the lease was to the machine last.
-    pub(super) lease_state: Lease,
-    pub(super) any_pane: bool,
-    pub(super) allows_unprovable: bool,
-    /// The pane that is ours as far as is known.
-    pub(super) pane: PaneId,
-    /// It was proven to be somebody else's.
-    pub(super) foreign: bool,
+    shared: &'a Shared,
+    machine: PaneMachine,
+    client: Client,
+    lease: PaneLease,
     /// The pane as the environment has it.
-    pub(super) endpoint: Endpoint,
-    pub(super) agent: Option<u32>,
-    /// The pane's processes, if they were asked for before the machine does, and
-    /// of which socket.
-    pub(super) processes: Option<(Outcome, Option<SocketIdentity>)>,
+    endpoint: Endpoint,
+    agent: Option<u32>,
     started: Instant,
-    in_flight: Option<Flight>,
+    in_flight: Option<Pin<Box<dyn Future<Output = Outcome>>>>,
     hold: Hold,
-    /// The socket that was asked last.
-    asked: Option<SocketIdentity>,
-    has_asked: bool,
-    /// The socket that the last answer, or the first failure, came from …
-    socket: Option<SocketIdentity>,
-    /// … and who answered.
-    peer: Option<Peer>,
-    /// Nobody answers.
+    server: Server,
     unreachable: bool,
-    /// When the path was looked at last.
-    looked: Instant,
     wake: Option<Duration>,
     /// Up to which flush the machine knows everything.
     flushes: u64,
-    pub(super) ended: Option<Ended>,
+    ended: Option<Ended>,
     closing: bool,
     #[cfg(test)]
     pub(super) probe: std::rc::Rc<super::wake_ups::Probe>,
@@ -96,38 +69,21 @@ enum Woken {
 }
 
 impl<'a> Engine<'a> {
-    pub(super) fn new(
-        shared: &'a Shared,
-        claim: Claim,
-        client: Client,
-        lease: PaneLease,
-        endpoint: Endpoint,
-        agent: Option<u32>,
-        release: &'a PanicRelease,
-    ) -> Self {
+    pub(super) fn new(shared: &'a Shared, plan: Plan, predecessor: Option<Arc<Shared>>) -> Self {
+        let Plan { claim, client, endpoint, agent } = plan;
+        let lease = LeaseFile::of_pane(&shared.config, &endpoint);
         Self {
             shared,
+            server: Server::at(client.socket().to_path_buf()),
             client,
-            release,
-            lease,
-            lease_state: Lease::Held,
-            any_pane: claim.any_pane,
-            allows_unprovable: claim.unverified_pane == UnverifiedPane::Allow,
-            pane: claim.pane.clone(),
-            foreign: false,
+            lease: PaneLease::new(lease, predecessor),
             machine: PaneMachine::new(claim),
             endpoint,
             agent,
-            processes: None,
             started: Instant::now(),
             in_flight: None,
             hold: Hold::off(),
-            asked: None,
-            has_asked: false,
-            socket: None,
-            peer: None,
             unreachable: false,
-            looked: Instant::now(),
             wake: None,
             flushes: 0,
             ended: None,
@@ -137,15 +93,13 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The machine is free to ask whose pane it is from the beginning; the lease
-    /// comes with the answer, and reports after it.
-    pub(super) async fn run(mut self) -> Ended {
+    /// The machine asks whose pane it is; the lease comes with the answer, and
+    /// reports after it.
+    pub(super) async fn run(&mut self) -> Ended {
         if let Some(claim) = self.lease.succeed().await {
             self.machine.inherit(claim);
         }
-        if self.lease.is_settled() {
-            self.shared.set_lease(Lease::Held);
-        }
+        self.set_lease(if self.lease.is_settled() { Lease::Held } else { Lease::Sought });
         loop {
             if let Some(ended) = self.ended {
                 self.shared.leave(self.machine.predecessor_claim(), self.lease.hand_over());
@@ -160,15 +114,19 @@ impl<'a> Engine<'a> {
                     self.look_at_socket();
                     self.step(Input::Timer);
                 }
-                Woken::Answered((answer, peer)) => self.answered(answer, peer).await,
-                Woken::Held(HoldChange::Opened) => drop(self.look_at_socket()),
-                Woken::Held(HoldChange::NotOpened) => {}
-                Woken::Held(HoldChange::ServerGone) => {
-                    self.socket = inode(self.client.socket());
-                    self.asked = self.socket;
-                    self.server_changed();
-                }
+                Woken::Answered(outcome) => self.answered(outcome),
+                Woken::Held(change) => self.hold_changed(change),
             }
+        }
+    }
+
+    /// Gives the pane back after a bug has ended [`run`](Self::run).
+    pub(super) async fn release_after_a_panic(&mut self) -> Ended {
+        self.in_flight = None;
+        let Some(release) = self.machine.last_release() else { return Ended::NothingToRelease };
+        match self.client.with_deadline(LAST_RELEASE).call(&release).await {
+            Ok(_) => Ended::ReleasedUncleared,
+            Err(_) => Ended::NotReleased,
         }
     }
 
@@ -179,13 +137,13 @@ impl<'a> Engine<'a> {
         let lease = at_once_or(self.lease.next_try());
         let answered = async {
             match &mut self.in_flight {
-                Some(flight) => flight.outcome.as_mut().await,
+                Some(flight) => flight.as_mut().await,
                 None => pending().await,
             }
         };
         tokio::select! {
             biased;
-            answer = answered => Woken::Answered(answer),
+            outcome = answered => Woken::Answered(outcome),
             () = self.shared.changed() => Woken::Host,
             held = self.hold.changed() => Woken::Held(held),
             () = lease => Woken::LeaseDue,
@@ -196,7 +154,7 @@ impl<'a> Engine<'a> {
     fn next_wake(&self) -> impl Future<Output = ()> + use<> {
         let wake = self.wake.and_then(|wake| self.started.checked_add(wake));
         let every = if self.hold.is_open() { SOCKET_LOOK_HELD } else { SOCKET_LOOK };
-        let look = self.has_asked.then(|| self.looked + every);
+        let look = self.server.looked().map(|last| last + every);
         until([wake, self.hold.next_try(), look].into_iter().flatten().min())
     }
 
@@ -207,92 +165,142 @@ impl<'a> Engine<'a> {
             self.feed(Input::Close { budget: RETIRE });
             return;
         }
-        let wants = changes.wanted.is_some() || changes.lease_awaited;
-        if wants && self.lease.is_unsought() && changes.close.is_none() {
-            self.prepare(&changes).await;
-            if self.ended.is_some() {
-                return;
+        if let Some(deadline) = changes.close {
+            self.flushes = changes.asked;
+            // A close sends nothing pending, so what is wanted does not matter.
+            if !std::mem::replace(&mut self.closing, true) {
+                // Nothing is opened any more that could reach the server after
+                // the release.
+                self.hold.close();
+                let budget = deadline.saturating_duration_since(std::time::Instant::now());
+                self.feed(Input::Close { budget: budget.saturating_sub(RETURN_TIME) });
             }
+            return;
+        }
+        let wants = changes.wanted.is_some() || changes.lease_awaited;
+        if wants && self.lease.is_unsought() && self.forward().await && self.ended.is_some() {
+            return;
         }
         self.flushes = changes.asked;
-        // A close sends nothing pending, so what is wanted does not matter then.
-        if changes.changed && changes.close.is_none() {
+        if changes.lease_awaited {
+            self.step(Input::AwaitLease);
+        }
+        if changes.changed {
             self.step(Input::Wanted(changes.wanted.map(Box::new)));
         }
-        if let Some(deadline) = changes.close.filter(|_| !self.closing) {
-            self.closing = true;
-            // Nothing is opened any more that could reach the server after the
-            // release.
-            self.hold.close();
-            let budget = deadline.saturating_duration_since(std::time::Instant::now());
-            self.feed(Input::Close { budget: budget.saturating_sub(RETURN_TIME) });
-        } else if changes.flush {
+        if changes.flush {
             self.step(Input::Flush);
         }
     }
 
-    async fn answered(&mut self, answer: Result<Answer, Failure>, peer: Option<Peer>) {
-        let identified = self.in_flight.take().and_then(|flight| flight.identifies);
+    async fn try_lease(&mut self) {
+        if let Some(claim) = self.lease.inherit() {
+            self.machine.inherit(claim);
+        }
+        // Somebody else may have the pane of another server: that is asked first.
+        if self.look_at_socket() || self.forward().await {
+            return;
+        }
+        let lease = self.lease.try_take(self.shared).await;
+        #[cfg(unix)]
+        if lease != Lease::Held {
+            self.lease.ask_for_it(&self.endpoint, self.agent).await;
+        }
+        self.set_lease(lease);
+    }
+
+    fn set_lease(&mut self, lease: Lease) {
+        self.shared.set_lease(lease);
+        self.feed(Input::Lease(lease));
+    }
+
+    /// If this process has a supervisor, reports through it for as long as it
+    /// lives; whether it did.
+    #[cfg(unix)]
+    async fn forward(&mut self) -> bool {
+        let Some(socket) = self.lease.own_supervisor() else { return false };
+        let Ok(forwarder) = Forwarder::connect(self.shared, socket).await else { return false };
+        match forwarder.run().await {
+            Forwarded::Closed(ended) => self.ended = Some(ended),
+            Forwarded::SupervisorGone => {
+                self.lease.give_up();
+                self.set_lease(Lease::Sought);
+                // What is wanted goes out again, on our own.
+                self.shared.tell_again();
+            }
+        }
+        true
+    }
+
+    #[cfg(not(unix))]
+    #[expect(clippy::unused_async, reason = "the Unix one waits")]
+    async fn forward(&mut self) -> bool {
+        let _ = (&self.endpoint, self.agent);
+        false
+    }
+
+    fn answered(&mut self, (answer, peer): Outcome) {
+        self.in_flight = None;
+        let answer = match (answer, peer) {
+            (Ok(Answer::Processes(info)), Some(peer)) => {
+                Ok(Answer::Identity(self.judge(&info, peer)))
+            }
+            (answer, _) => answer,
+        };
         let fine = answer.is_ok();
         self.unreachable = answer.as_ref().is_err_and(|failure| !is_answer(failure));
-        let other = peer.is_some()
-            && ((self.socket.is_some() && self.asked != self.socket)
-                || (self.peer.is_some() && peer != self.peer));
-        if other {
+        if self.server.answers(peer) {
             self.hold.close();
-            self.server_changed();
+            self.feed(Input::ServerChanged);
         }
-        if peer.is_some() {
-            self.peer = peer;
-            self.socket = self.asked;
-        } else {
-            // After a failure, another one at this path is worth another try.
-            self.socket = self.socket.or(self.asked);
-        }
-        let verdict = match (&answer, peer) {
-            (Ok(Answer::Processes(info)), Some(peer)) => Some(self.judge(info, peer)),
-            // It does not tell.
-            (Err(failure), _) if is_answer(failure) => Some(Identity::Unprovable),
-            _ => None,
-        };
-        if let (Some(pane), Some(verdict), false) = (identified, verdict, other) {
-            self.identified(pane, verdict).await;
-        }
-        let proves = fine && matches!(answer, Ok(Answer::Processes(_)));
         self.feed(Input::Answered(answer));
-        if let Some(verdict) = verdict.filter(|_| proves) {
-            self.feed(Input::Identity(verdict));
-        }
         if fine && !self.closing {
             self.hold.open(&self.client);
         }
     }
 
-    /// Whether another socket is at the path than the one that answered last.
-    pub(super) fn look_at_socket(&mut self) -> bool {
-        self.looked = Instant::now();
-        let now = inode(self.client.socket());
-        if now.is_none() || now == self.socket.or(self.asked) || !self.has_asked {
-            return false;
+    #[cfg(unix)]
+    fn judge(&self, info: &ProcessInfo, peer: Peer) -> Identity {
+        super::identity::judge_identity(info, self.agent, self.client.socket(), peer)
+    }
+
+    #[cfg(not(unix))]
+    fn judge(&self, _: &ProcessInfo, _: Peer) -> Identity {
+        Identity::Unprovable
+    }
+
+    fn hold_changed(&mut self, change: HoldChange) {
+        match change {
+            // A stream to what is at the path now is the new server's own.
+            HoldChange::Opened { to } if self.server.look() => {
+                if to != inode(self.client.socket()) {
+                    self.hold.close();
+                }
+                self.feed(Input::ServerChanged);
+            }
+            HoldChange::Opened { .. } | HoldChange::NotOpened => {}
+            HoldChange::ServerGone => {
+                self.server.gone();
+                self.feed(Input::ServerChanged);
+            }
         }
-        self.socket = now;
-        self.hold.close();
-        self.server_changed();
-        true
     }
 
     /// Another server knows nothing of us, and the pane may be somebody else's
     /// there.
-    fn server_changed(&mut self) {
-        self.peer = None;
-        self.processes = None;
-        self.feed(Input::ServerChanged);
+    fn look_at_socket(&mut self) -> bool {
+        let other = self.server.look();
+        if other {
+            self.hold.close();
+            self.feed(Input::ServerChanged);
+        }
+        other
     }
 
     /// Whatever happens may send something, and before that the path is looked
     /// at: what is meant for one server must not go to another.
     fn step(&mut self, input: Input) {
-        if self.socket.is_some() {
+        if self.server.is_known() {
             self.look_at_socket();
         }
         if self.hold.next_try().is_some() && !self.closing {
@@ -301,7 +309,7 @@ impl<'a> Engine<'a> {
         self.feed(input);
     }
 
-    pub(super) fn feed(&mut self, input: Input) {
+    fn feed(&mut self, input: Input) {
         let step = self.machine.step(self.now(), input);
         let status = self.status();
         self.shared.publish(&step, self.machine.counters(), status, self.flushes);
@@ -309,36 +317,27 @@ impl<'a> Engine<'a> {
         if abandon {
             self.in_flight = None;
         }
-        if let Some(request) = request {
-            self.send(request);
+        if let Some(Request { call, deadline, .. }) = request {
+            self.server.asks();
+            self.in_flight = Some(Box::pin(exchange(self.client.clone(), call, deadline)));
         }
         self.wake = wake;
         self.ended = ended;
+        match self.machine.may_have_pane() {
+            Some(true) => self.lease.seek(),
+            None if self.lease.is_settled() => {}
+            _ if self.lease.is_unsought() => {}
+            _ => {
+                self.lease.give_up();
+                self.feed(Input::Lease(Lease::Sought));
+            }
+        }
     }
 
-    fn send(&mut self, request: Request) {
-        let Request { call, deadline, .. } = request;
-        self.release.note(&call);
-        self.has_asked = true;
-        self.asked = inode(self.client.socket());
-        let identifies = match &call {
-            PaneCall::Processes(get) => get.pane_id.clone(),
-            _ => None,
-        };
-        let known = self
-            .processes
-            .take_if(|(_, asked)| identifies.as_ref() == Some(&self.pane) && *asked == self.asked);
-        let outcome: Pin<Box<dyn Future<Output = Outcome>>> = match known {
-            Some((outcome, _)) => Box::pin(ready(outcome)),
-            None => Box::pin(exchange(self.client.clone(), call, deadline)),
-        };
-        self.in_flight = Some(Flight { identifies, outcome });
-    }
-
-    pub(super) fn status(&self) -> Status {
-        if self.foreign {
+    fn status(&self) -> Status {
+        if self.machine.may_have_pane() == Some(false) {
             Status::ForeignPane
-        } else if self.lease_state == Lease::Denied {
+        } else if self.machine.lease() == Lease::Denied {
             Status::Deferred { to: self.lease.owner() }
         } else if self.unreachable {
             Status::WaitingForServer
@@ -373,23 +372,5 @@ async fn until(at: Option<Instant>) {
 async fn at_once_or(at: Option<Instant>) {
     if at.is_none_or(|at| at > Instant::now()) {
         until(at).await;
-    }
-}
-
-pub(crate) async fn exchange(client: Client, call: PaneCall, deadline: Duration) -> Outcome {
-    let line = match call.encode("r") {
-        Ok(line) => line,
-        Err(failure) => return (Err(failure), None),
-    };
-    match client.with_deadline(deadline).exchange_with(&line).await {
-        Ok((reply, peer)) => {
-            let answer = call.decode(&reply);
-            #[cfg(unix)]
-            if let Ok(Answer::Processes(info)) = &answer {
-                super::identity::await_shell(info, peer).await;
-            }
-            (answer, Some(peer))
-        }
-        Err(error) => (Err(failure(&error)), None),
     }
 }

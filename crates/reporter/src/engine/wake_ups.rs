@@ -9,13 +9,11 @@ use futures_timer::Delay;
 use herdr_proto::{AgentLabel, PaneId, SourceId};
 use herdr_socket_transport::{Client, Endpoint, Options};
 
-use super::lease::PaneLease;
-use super::panic_release::PanicRelease;
+use super::Plan;
 use super::run::Engine;
 use super::shared::Shared;
 use crate::config::Config;
 use crate::event::AgentEvent;
-use crate::lease::LeaseFile;
 use crate::machine::Claim;
 use crate::{Flushed, ReportState};
 
@@ -59,12 +57,9 @@ async fn f54_an_idle_reporter_wakes_up_at_most_twice_a_minute_beside_its_request
     let label = AgentLabel::parse("host").unwrap();
     let claim = Claim::new(pane.clone(), source, label, &config);
     let endpoint = Endpoint::new(herdr.socket_path(), pane);
-    let lease = LeaseFile::of_pane(&config, &endpoint);
     let shared = Shared::new(config);
-    let release = PanicRelease::new(&claim);
     let client = Client::new(herdr.socket_path(), Options::default());
-    let lease = PaneLease::new(lease, None);
-    let engine = Engine::new(&shared, claim, client, lease, endpoint, None, &release);
+    let mut engine = Engine::new(&shared, Plan { claim, client, endpoint, agent: None }, None);
     let probe = engine.probe.clone();
 
     let idle = async {

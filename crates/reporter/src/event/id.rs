@@ -1,5 +1,6 @@
 use std::fmt;
 
+use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 
 use super::MAIN_AGENT;
@@ -67,11 +68,13 @@ impl From<u64> for EventId {
     }
 }
 
+/// Only an id that a host has said can be written: any text that stood for another
+/// one could be a host's own.
 impl Serialize for EventId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             Id::Host(id) => serializer.serialize_str(id),
-            Id::Ours(number) => serializer.collect_str(&format_args!("#{number}")),
+            Id::Ours(_) => Err(S::Error::custom("the id of a turn, tool or prompt has no text")),
         }
     }
 }

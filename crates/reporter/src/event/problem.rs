@@ -5,19 +5,8 @@ use super::near::nearest;
 
 /// Why a line is not an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineError(pub(super) LineProblem);
-
-impl LineError {
-    /// The problem, for a program.
-    pub fn problem(&self) -> &LineProblem {
-        &self.0
-    }
-}
-
-/// Why a line is not an event, by what is wrong with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum LineProblem {
+pub enum LineError {
     /// It is not JSON; the column where reading stopped. Columns count bytes,
     /// from 1.
     NotJson(usize),
@@ -41,26 +30,26 @@ pub enum LineProblem {
         /// What is wrong with it.
         problem: String,
         /// What would be right.
-        expected: &'static str,
+        expected: String,
     },
 }
 
 impl fmt::Display for LineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            LineProblem::NotJson(column) => write!(f, "not JSON (column {column})")?,
-            LineProblem::CutOff(column) => write!(f, "not JSON: it is cut off (column {column})")?,
-            LineProblem::TooDeep(column) => {
+        match self {
+            Self::NotJson(column) => write!(f, "not JSON (column {column})")?,
+            Self::CutOff(column) => write!(f, "not JSON: it is cut off (column {column})")?,
+            Self::TooDeep(column) => {
                 write!(f, "not JSON that can be read: it is nested too deep (column {column})")?;
             }
-            LineProblem::NotAnObject => f.write_str("JSON, but not an object")?,
-            LineProblem::NoKind => f.write_str("`event` is missing or not a text")?,
-            LineProblem::UnknownKind(kind) => {
+            Self::NotAnObject => f.write_str("JSON, but not an object")?,
+            Self::NoKind => f.write_str("`event` is missing or not a text")?,
+            Self::UnknownKind(kind) => {
                 write!(f, "unknown event `{kind}`")?;
-                let near = nearest(kind, KINDS);
+                let near = nearest(kind, KINDS.split(' '));
                 return near.map_or(Ok(()), |near| write!(f, "; did you mean `{near}`?"));
             }
-            LineProblem::Field { event, field, problem, expected } => {
+            Self::Field { event, field, problem, expected } => {
                 return write!(f, "{event}: `{field}` {problem}; expected {expected}");
             }
         }

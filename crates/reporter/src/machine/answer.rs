@@ -34,7 +34,8 @@ impl PaneMachine {
                 self.explained(now, Some(&explanation));
             }
             (Answer::Pong(pong), _) => self.server = Some(pong),
-            (Answer::Processes(_), _) => self.identity.await_verdict(),
+            (Answer::Identity(verdict), Carries::Processes) => self.identified(verdict),
+            (Answer::Processes(_), _) => self.unprovable(),
             (Answer::Panes(panes), _) => self.found_panes(panes),
             _ => {}
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use herdr_proto::{AgentLabel, PaneId, SourceId, TokenKey, Ttl};
+use herdr_proto::{AgentLabel, PaneId, ReleaseAgent, Seq, SourceId, TokenKey, Ttl};
 
 use super::PaneMachine;
 use super::slot::Has;
@@ -139,6 +139,17 @@ impl PaneMachine {
             last_seq: self.seq.last(),
             tokens: tokens.map(|(key, _)| key.clone()).collect(),
         }
+    }
+
+    /// The release with which the pane is given back if the machine itself has
+    /// failed; none if nothing was sent.
+    pub fn last_release(&self) -> Option<ReleaseAgent> {
+        let claim = self.speaker();
+        let (pane, source) = (claim.pane.clone(), claim.source.clone());
+        let mut release = ReleaseAgent::new(pane, source, claim.agent.clone());
+        let last = Some(self.seq.last()).filter(|last| *last > 0)?;
+        release.seq = Some(Seq::new(last.saturating_add(1)));
+        Some(release)
     }
 
     /// In whose name to speak: a row can only be given back by the source and

@@ -138,6 +138,7 @@ impl PaneMachine {
             self.put_back(&flight.carries);
             return;
         }
+        let asked_whose_pane = flight.carries == Carries::Processes;
         if matches!(&kind, FailureKind::Rejected(code) if !is_passing(code)) {
             self.rests.is_there(flight.carries.topic());
         }
@@ -192,6 +193,9 @@ impl PaneMachine {
                 self.explained(now, None);
             }
             Then::ReleaseInstead => self.detected.cannot_clear(),
+        }
+        if asked_whose_pane {
+            self.identity.was_not_told();
         }
     }
 

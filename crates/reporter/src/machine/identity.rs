@@ -22,6 +22,9 @@ use crate::diagnostic::DiagnosticKind;
 const SEARCH_AGAIN: Duration = Duration::from_secs(30);
 /// … this.
 const SEARCH_AGAIN_CAP: Duration = Duration::from_secs(600);
+/// How long the question whose pane it is may take where only the lease waits
+/// for its answer.
+const LEASE_QUESTION: Duration = Duration::from_millis(500);
 /// Most panes that are looked through.
 const SEARCH_MAX: usize = 256;
 
@@ -31,8 +34,8 @@ pub(super) struct PaneIdentity {
     verdict: Option<Identity>,
     /// A pane was proven to be the agent's, of this server or an earlier one.
     was_proven: bool,
-    /// The processes have been told and the shell has not judged them yet.
-    awaits_verdict: bool,
+    /// The question whose pane it is has failed.
+    unanswered: bool,
     search: Option<Search>,
     /// The pane was sought in vain; until then nothing is asked.
     absent_until: Option<Duration>,
@@ -54,8 +57,6 @@ enum Search {
 pub(super) enum Gate {
     Open,
     Ask(Request),
-    /// The shell owes a verdict.
-    Wait,
     /// The question failed and is asked again then.
     Rest(Duration),
     /// There is no such pane; it is sought again then.
@@ -70,8 +71,8 @@ impl PaneIdentity {
         *self = Self { was_proven: self.was_proven, ..Self::default() };
     }
 
-    pub(super) fn await_verdict(&mut self) {
-        self.awaits_verdict = true;
+    pub(super) fn was_not_told(&mut self) {
+        self.unanswered = true;
     }
 
     pub(super) fn is_searching(&self) -> bool {
@@ -81,9 +82,6 @@ impl PaneIdentity {
 
 impl PaneMachine {
     pub(super) fn identity_gate(&mut self, now: Now) -> Gate {
-        if self.identity.awaits_verdict {
-            return Gate::Wait;
-        }
         if let Some(until) = self.identity.absent_until.filter(|until| now.elapsed < *until) {
             return Gate::Absent(until);
         }
@@ -110,23 +108,45 @@ impl PaneMachine {
             return Gate::Ask(self.send(carries, now, REQUEST_DEADLINE));
         }
         match self.identity.verdict {
-            _ if self.claim.any_pane => Gate::Open,
-            None | Some(Identity::Proven) => Gate::Open,
-            Some(Identity::Unprovable) if self.claim.unverified_pane == UnverifiedPane::Allow => {
-                Gate::Open
-            }
-            Some(verdict) => {
+            Some(verdict) if !self.allows(verdict) => {
                 self.tell_not_ours(verdict);
                 Gate::Closed
             }
+            _ => Gate::Open,
         }
     }
 
-    /// The shell has judged the processes that were asked for last.
-    pub(super) fn identified(&mut self, identity: Identity) {
-        if !std::mem::take(&mut self.identity.awaits_verdict) {
-            return;
+    /// Whether a pane may be claimed of which this is proven.
+    fn allows(&self, identity: Identity) -> bool {
+        match identity {
+            _ if self.claim.any_pane => true,
+            Identity::Proven => true,
+            Identity::Unprovable => self.claim.unverified_pane == UnverifiedPane::Allow,
+            Identity::Foreign => false,
         }
+    }
+
+    /// Whether the lease of the pane is to be taken, or left to others; `None`
+    /// while it is not known whose pane it is.
+    pub fn may_have_pane(&self) -> Option<bool> {
+        match self.identity.verdict {
+            Some(verdict) => Some(self.allows(verdict)),
+            // A server that does not answer proves nothing.
+            None if self.lease_awaited && (self.identity.unanswered || self.claim.any_pane) => {
+                Some(true)
+            }
+            None => (self.claim.any_pane && self.wants).then_some(true),
+        }
+    }
+
+    /// Asks whose pane it is for somebody who waits for its lease.
+    pub(super) fn question_for_the_lease(&mut self, now: Now) -> Option<Request> {
+        let asks = self.lease_awaited && self.may_have_pane().is_none();
+        asks.then(|| self.send(Carries::Processes, now, LEASE_QUESTION))
+    }
+
+    /// What the processes prove that were asked for.
+    pub(super) fn identified(&mut self, identity: Identity) {
         if let Some(Search::Among(panes)) = &mut self.identity.search {
             let pane = panes.pop_front();
             if let Some(pane) = pane.filter(|_| identity == Identity::Proven) {
@@ -137,9 +157,7 @@ impl PaneMachine {
         self.identity.verdict = Some(identity);
         self.identity.was_proven |= identity == Identity::Proven;
         self.identity.in_vain = 0;
-        let denied = self.claim.unverified_pane == UnverifiedPane::Deny;
-        let ours = identity == Identity::Proven || (identity == Identity::Unprovable && !denied);
-        if !ours {
+        if !self.allows(identity) {
             // Whatever an earlier server had of us went with it.
             self.nothing_left();
         }
@@ -163,7 +181,6 @@ impl PaneMachine {
     /// The server does not say whose pane it is, which proves nothing.
     pub(super) fn unprovable(&mut self) {
         self.rests.over(super::request::Topic::Identity);
-        self.identity.awaits_verdict = true;
         self.identified(Identity::Unprovable);
     }
 

@@ -42,9 +42,9 @@ pub enum Input {
     ServerChanged,
     /// Whether the pane is ours among the processes of this machine.
     Lease(Lease),
-    /// What [`Answer::Processes`] proves about the agent and the pane that was
-    /// asked for.
-    Identity(Identity),
+    /// Somebody waits for the lease, whether there is something to report or
+    /// not.
+    AwaitLease,
     /// Another process that reports once was started later and has reported:
     /// what this one says of the state is out of date. Only for
     /// [`Mode::Once`](super::Mode::Once).
@@ -166,9 +166,11 @@ pub enum Answer {
     Explained(Explanation),
     /// The server's name.
     Pong(Pong),
-    /// A pane's processes. The shell looks at them and gives
-    /// [`Input::Identity`]; until then the machine waits.
+    /// A pane's processes. The shell looks at them, and gives
+    /// [`Answer::Identity`] in their place.
     Processes(ProcessInfo),
+    /// What the processes prove about the agent and the pane that was asked for.
+    Identity(Identity),
     /// All panes.
     Panes(Vec<PaneInfo>),
 }

@@ -88,6 +88,7 @@ const REQUEST_DEADLINE: Duration = Duration::from_millis(1500);
 pub struct PaneMachine {
     claim: Claim,
     lease: Lease,
+    lease_awaited: bool,
     identity: PaneIdentity,
 
     /// Something is wanted; otherwise the pane is given back.
@@ -174,6 +175,7 @@ impl PaneMachine {
     pub fn new(claim: Claim) -> Self {
         Self {
             lease: Lease::Held,
+            lease_awaited: false,
             identity: PaneIdentity::default(),
             wants: claim.is_once(),
             state: Slot::default(),
@@ -218,7 +220,7 @@ impl PaneMachine {
             Input::Answered(Err(failure)) => self.failed(now.elapsed, failure),
             Input::ServerChanged => self.server_changed(),
             Input::Lease(lease) => self.lease = lease,
-            Input::Identity(identity) => self.identified(identity),
+            Input::AwaitLease => self.lease_awaited = true,
             Input::Superseded => self.superseded(),
             Input::Timer => {}
             Input::Flush => self.idle_since = None,
@@ -242,6 +244,11 @@ impl PaneMachine {
     /// The agent whose state is left to Herdr, if it is.
     pub fn state_left_to(&self) -> Option<&AgentLabel> {
         self.detected.herdrs_agent()
+    }
+
+    /// How it stands with the lease.
+    pub fn lease(&self) -> Lease {
+        self.lease
     }
 
     fn want(&mut self, now: Duration, wanted: Option<Snapshot>) {

@@ -1,7 +1,7 @@
 //! What goes out next, and why.
 //!
-//! First what may hold everything back: a request in flight, the lease, a wait
-//! for the server, the question whose pane it is. Then what is missing, in
+//! First what may hold everything back: a request in flight, a wait for the
+//! server, the question whose pane it is, the lease. Then what is missing, in
 //! order; then a look.
 
 use std::time::Duration;
@@ -36,13 +36,10 @@ impl PaneMachine {
         if self.flight.is_some() {
             return;
         }
-        if self.lease != Lease::Held {
-            step.quiet = self.lease == Lease::Denied;
-            return;
-        }
         if !self.wants && self.once.is_none() && (self.owes_nothing() || self.inherited) {
             self.receipts.leave_unjudged(Outcome::Sent);
             step.quiet = true;
+            step.request = self.question_for_the_lease(now);
             return;
         }
         let elapsed = now.elapsed;
@@ -56,7 +53,6 @@ impl PaneMachine {
                 step.request = Some(request);
                 return;
             }
-            Gate::Wait => return,
             Gate::Rest(until) => {
                 step.wake = Some(until.min(elapsed + SOCKET_CHECK));
                 return;
@@ -70,6 +66,10 @@ impl PaneMachine {
                 step.quiet = true;
                 return;
             }
+        }
+        if self.lease != Lease::Held {
+            step.quiet = self.lease == Lease::Denied;
+            return;
         }
         if self.refresh_at.is_some_and(|at| at <= elapsed) {
             self.refresh();

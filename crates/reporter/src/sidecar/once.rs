@@ -66,8 +66,7 @@ pub async fn report_once(
             match exchange(client.clone(), request.call, request.deadline).await {
                 (Ok(Answer::Processes(info)), Some(peer)) => {
                     let verdict = judge_place(&info, None, client.socket(), peer).await;
-                    inputs.push(Input::Answered(Ok(Answer::Processes(info))));
-                    inputs.push(Input::Identity(verdict));
+                    inputs.push(Input::Answered(Ok(Answer::Identity(verdict))));
                 }
                 (answer, _) => inputs.push(Input::Answered(answer)),
             }

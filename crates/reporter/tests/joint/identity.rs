@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fake_herdr::Model;
-use herdr_reporter::machine::{Identity, Input, Lease};
+use herdr_reporter::machine::{Input, Lease};
 use herdr_reporter::{AgentEvent, Config, DiagnosticKind, Ended, UnverifiedPane};
 use serde_json::json;
 
@@ -188,15 +188,4 @@ fn b17_a_row_is_released_as_it_was_claimed() {
     second.machine.inherit(first.machine.predecessor_claim());
     assert_eq!(second.close(), Ended::Released);
     assert_eq!(second.seen(&moved).agent, None);
-}
-
-#[test]
-fn a_verdict_is_only_taken_while_one_is_owed() {
-    let mut world = at_home(Home::Pane(PANE.into()), Config::default());
-    world.tell(started());
-    world.serve_for(SECOND);
-    world.step(Input::Identity(Identity::Foreign));
-    world.tell(asked("x"));
-    world.serve_for(SECOND);
-    assert_eq!(world.pane().agent_status, "blocked");
 }

@@ -347,14 +347,11 @@ impl World {
         })
     }
 
-    /// An answer arrives, and what the shell finds out by it.
+    /// An answer arrives, as the shell judges it.
     pub(crate) fn answer(&mut self, answer: Result<Answer, Failure>) {
         self.in_flight = None;
         let verdict = self.verdict(&answer);
-        self.step(Input::Answered(answer));
-        if let Some(verdict) = verdict {
-            self.step(Input::Identity(verdict));
-        }
+        self.step(Input::Answered(verdict.map(Answer::Identity).map_or(answer, Ok)));
     }
 
     fn serve(&mut self, call: &PaneCall, line: &[u8]) -> Result<Answer, Failure> {

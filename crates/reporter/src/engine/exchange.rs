@@ -1,0 +1,53 @@
+//! One request and what became of it.
+
+use std::time::Duration;
+
+use herdr_socket_transport::{Client, Error, ErrorKind, Peer, Phase};
+
+use crate::machine::{Answer, Failure, FailureKind, PaneCall};
+
+/// What became of a request, and who answered it.
+pub(crate) type Outcome = (Result<Answer, Failure>, Option<Peer>);
+
+pub(crate) async fn exchange(client: Client, call: PaneCall, deadline: Duration) -> Outcome {
+    let line = match call.encode("r") {
+        Ok(line) => line,
+        Err(failure) => return (Err(failure), None),
+    };
+    match client.with_deadline(deadline).exchange_with(&line).await {
+        Ok((reply, peer)) => {
+            let answer = call.decode(&reply);
+            #[cfg(unix)]
+            if let Ok(Answer::Processes(info)) = &answer {
+                super::identity::await_shell(info, peer).await;
+            }
+            (answer, Some(peer))
+        }
+        Err(error) => (Err(failure(&error)), None),
+    }
+}
+
+/// What the machine can do about a transport's error.
+fn failure(error: &Error) -> Failure {
+    let kind = match error.kind() {
+        ErrorKind::NoSuchSocket
+        | ErrorKind::Refused
+        | ErrorKind::Busy
+        | ErrorKind::Timeout(Phase::Connect) => FailureKind::Unreachable,
+        ErrorKind::Timeout(_) => FailureKind::Timeout,
+        ErrorKind::NotASocket
+        | ErrorKind::Permission
+        | ErrorKind::PathTooLong
+        | ErrorKind::ForeignOwner
+        | ErrorKind::InvalidRequest
+        | ErrorKind::Unsupported => FailureKind::Unusable,
+        ErrorKind::NotPaneApi => FailureKind::NotPaneApi,
+        ErrorKind::Malformed | ErrorKind::Oversize => FailureKind::Malformed,
+        ErrorKind::Rejected => match error.rejection() {
+            Some(rejection) => FailureKind::Rejected(rejection.code.clone()),
+            None => FailureKind::Broken,
+        },
+        _ => FailureKind::Broken,
+    };
+    Failure::new(kind, error.to_string())
+}
