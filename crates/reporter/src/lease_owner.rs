@@ -33,21 +33,3 @@ fn owner_in(locks: &str, inode: u64) -> Option<u32> {
         (number.parse() == Ok(inode)).then_some(pid)
     })
 }
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_owner_is_found_among_the_kernels_locks() {
-        let locks = "1: POSIX  ADVISORY  WRITE 11 00:2d:77 0 EOF\n\
-                     2: FLOCK  ADVISORY  WRITE 12 00:2d:78 0 EOF\n\
-                     3: -> FLOCK  ADVISORY  WRITE 13 00:2d:77 0 EOF\n\
-                     4: FLOCK  ADVISORY  WRITE 0 00:2d:79 0 EOF\n\
-                     5: FLOCK  ADVISORY  WRITE 14 00:2d:77 0 EOF\n";
-        assert_eq!(owner_in(locks, 77), Some(14));
-        assert_eq!(owner_in(locks, 78), Some(12));
-        assert_eq!(owner_in(locks, 79), None);
-        assert_eq!(owner_in("nonsense", 1), None);
-    }
-}

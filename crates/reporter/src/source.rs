@@ -85,29 +85,3 @@ impl SourceNotice {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn any_label_has_a_valid_source_of_its_own() {
-        let source = |label: &str| source_for(&AgentLabel::parse(label).unwrap()).to_string();
-        assert_eq!(source("HostBot"), "custom:hostbot");
-        assert_eq!(source("a:b c/d"), "custom:a-b-c-d");
-        assert_ne!(source("日本"), source("日本語"));
-        assert_eq!(source(&"x".repeat(80)).len(), limits::SOURCE_MAX);
-    }
-
-    #[test]
-    fn pairs_are_told_apart() {
-        let notice = |source: &str, label: &str| {
-            let source = SourceId::parse(source).unwrap();
-            SourceNotice::of(&source, &AgentLabel::parse(label).unwrap())
-        };
-        assert!(notice("herdr:pi", "Pi").unwrap().is_refused());
-        assert_eq!(notice("herdr:pi", "prime-agent"), Some(SourceNotice::HerdrPrefix));
-        assert_eq!(notice("custom:x", "Codex"), Some(SourceNotice::KnownLabel));
-        assert_eq!(notice("custom:x", "hostbot"), None);
-    }
-}

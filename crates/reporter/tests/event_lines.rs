@@ -31,6 +31,9 @@ fn each_mistake_names_what_where_and_what_would_be_right() {
         (r#"{"event": "title_changed"}"#, "`title` is missing; expected a text or null"),
         (r#"{"event": "agent_sta"#, "not JSON: it is cut off (column 20)"),
         (r#"{"event": "ToolStart"}"#, "`ToolStart`; did you mean `tool_started`?"),
+        (r#"{"event": "tool-started"}"#, "did you mean `tool_started`?"),
+        (r#"{"event": "tool_finnished"}"#, "did you mean `tool_finished`?"),
+        (r#"{"event": "set_state"}"#, "did you mean `state_set`?"),
         (r#"{"event": "state_set"}"#, "`state` is missing; expected idle, working or blocked"),
         (r#"{"event": "state_set", "state": 1}"#, "expected idle, working or blocked"),
         (
@@ -102,13 +105,19 @@ fn an_event_that_is_written_is_read_as_the_same() {
 
 #[test]
 fn f34_f35_a_text_that_is_not_quite_unicode_costs_nothing() {
-    for line in [
-        &br#"{"event":"prompt_opened","prompt_id":"1","kind":"approval","label":"rm \ud83d"}"#[..],
-        b"{\"event\":\"prompt_opened\",\"prompt_id\":\"1\",\"kind\":\"approval\",\"label\":\"rm \xe9\"}",
+    for (label, shown) in [
+        (&br"rm \ud83d"[..], "rm \u{fffd}"),
+        (br"\ude00\ud83d", "\u{fffd}\u{fffd}"),
+        (br"\ud83d\ude00 \ud83d", "\u{1f600} \u{fffd}"),
+        (br"\ud83d\ud83d\ude00", "\u{fffd}\u{1f600}"),
+        (br"\\ud83d \ud83d", "\\ud83d \u{fffd}"),
+        (b"caf\xe9\xff", "caf\u{fffd}\u{fffd}"),
     ] {
-        let expected = AgentEvent::prompt_opened("1", Prompt::approval("rm \u{fffd}"));
-        assert_eq!(read(line), expected);
+        let head = br#"{"event":"prompt_opened","prompt_id":"1","kind":"approval","label":""#;
+        let line = [&head[..], label, b"\"}"].concat();
+        assert_eq!(read(&line), AgentEvent::prompt_opened("1", Prompt::approval(shown)));
     }
+    assert!(reason(r#"{"event":"agent_started","agent_id":"\ud83"#).contains("cut off"));
 }
 
 #[test]

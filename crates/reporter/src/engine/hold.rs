@@ -11,7 +11,8 @@ use tokio::time::Instant;
 const AGAIN: Duration = Duration::from_secs(2);
 /// A held stream that lived for longer was a good one.
 const GOOD: Duration = Duration::from_secs(10);
-/// After the second brief one in a row the next waits for this long, doubling …
+/// After one has ended the next waits for this long, since a server that hands
+/// over may still answer for a moment. After brief ones it doubles …
 const BRIEF: Duration = Duration::from_millis(100);
 /// … up to this. Each end makes everything go out again.
 const BRIEF_CAP: Duration = Duration::from_secs(60);
@@ -108,11 +109,9 @@ impl Hold {
     /// may the next; a server that ends every one must not be asked, and sent
     /// everything again, in a loop.
     fn gone(&mut self, good: bool) -> HoldChange {
-        self.brief = if good { 0 } else { self.brief.saturating_add(1) };
-        self.state = State::Off(self.brief.checked_sub(2).map(|doublings| {
-            let wait = BRIEF.saturating_mul(1 << doublings.min(16));
-            Instant::now() + wait.min(BRIEF_CAP)
-        }));
+        self.brief = if good { 1 } else { self.brief.saturating_add(1) };
+        let wait = BRIEF.saturating_mul(1 << (self.brief - 1).min(16)).min(BRIEF_CAP);
+        self.state = State::Off(Some(Instant::now() + wait));
         HoldChange::ServerGone
     }
 }

@@ -307,35 +307,6 @@ mod tests {
     }
 
     #[test]
-    fn f01_a_lease_that_is_given_up_is_free_at_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let (config, file) = lease_in(&folder);
-        let mut lease = PaneLease::new(file.clone(), None);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            lease.seek();
-            assert_eq!(lease.try_take(&Shared::new(config)).await, Lease::Held);
-        });
-        assert!(file.try_take().unwrap().is_none());
-        lease.give_up();
-        assert!(file.try_take().unwrap().is_some());
-        assert_eq!(lease.next_try(), None);
-        runtime.shutdown_background();
-    }
-
-    #[test]
-    fn f51_a_lease_is_undone_although_a_copy_of_it_is_open() {
-        let folder = tempfile::tempdir().unwrap();
-        let lease = lease_in(&folder).1;
-        let held = HeldLease::new(lease.try_take().unwrap().unwrap());
-        // As `fork` leaves one in the child.
-        let copy = held.file.try_clone().unwrap();
-        drop(held);
-        assert!(lease.try_take().unwrap().is_some());
-        drop(copy);
-    }
-
-    #[test]
     fn a_disk_that_hangs_holds_nothing_up() {
         let (thaw, frozen) = mpsc::channel::<()>();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

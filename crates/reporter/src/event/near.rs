@@ -30,24 +30,3 @@ fn folded(word: &str) -> String {
     let letters = word.chars().take(NAME_SHOWN).filter(|c| c.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_written_wrong_or_in_another_manner_is_recognised() {
-        let known = ["tool_started", "tool_finished", "state_set", "flush"];
-        for (word, expected) in [
-            ("ToolStarted", Some("tool_started")),
-            ("tool-started", Some("tool_started")),
-            ("tool_start", Some("tool_started")),
-            ("tool_finnished", Some("tool_finished")),
-            ("set_state", Some("state_set")),
-            ("nonsense", None),
-            ("", None),
-        ] {
-            assert_eq!(nearest(word, known), expected, "{word}");
-        }
-    }
-}

@@ -27,6 +27,7 @@ mod hostile;
 #[cfg(target_os = "linux")]
 mod leaks;
 mod lease;
+mod leases;
 mod names;
 mod off;
 #[cfg(target_os = "linux")]

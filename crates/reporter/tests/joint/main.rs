@@ -13,4 +13,5 @@ mod promises;
 mod properties;
 mod refusals;
 mod rules;
+mod verdicts;
 mod world;

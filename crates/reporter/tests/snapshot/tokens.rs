@@ -1,5 +1,6 @@
 //! The tokens: derived ones, the host's own, and the one for the session.
 
+use herdr_reporter::sidecar::show_context;
 use herdr_reporter::{AgentEvent, Config, Refused, SessionStarted, Source};
 
 use crate::support::{config, fold, model, show, shown_tokens, started, tokens, usage};
@@ -103,4 +104,23 @@ fn usage_of_another_agent_is_not_the_panes() {
         AgentEvent::model_changed(Some("small".into()), None).of_agent(Some("sub".into())),
     ];
     assert_eq!(shown_tokens(&show(&Config::default(), events)), [("ctx", "5")]);
+}
+
+#[test]
+fn counts_round_half_up_and_carry() {
+    for (tokens, shown) in [
+        (0, "0"),
+        (999, "999"),
+        (1_000, "1k"),
+        (1_499, "1k"),
+        (1_500, "2k"),
+        (999_499, "999k"),
+        (999_500, "1.0M"),
+        (1_049_999, "1.0M"),
+        (1_050_000, "1.1M"),
+        (12_000_000, "12.0M"),
+        (u64::MAX, "18446744073709.5M"),
+    ] {
+        assert_eq!(show_context(tokens, None), shown, "{tokens}");
+    }
 }
