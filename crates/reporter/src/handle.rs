@@ -137,10 +137,7 @@ impl Handle {
     /// Waits until everything before it is delivered, or will not be; an idle
     /// does not settle first. Blocks the caller, `timeout` at most.
     pub fn flush(&self, timeout: Duration) -> Flushed {
-        match self.shared.begin_flush() {
-            Ok(flush) => flush.wait(timeout),
-            Err(why) => Flushed::NotReporting(why),
-        }
+        self.shared.flush(timeout)
     }
 
     /// As [`flush`](Self::flush), without blocking; works under any executor.
@@ -151,10 +148,7 @@ impl Handle {
     ///
     /// Dropping the future loses the answer and nothing else.
     pub async fn flush_async(&self, timeout: Duration) -> Flushed {
-        match self.shared.begin_flush() {
-            Ok(flush) => flush.wait_async(timeout).await,
-            Err(why) => Flushed::NotReporting(why),
-        }
+        self.shared.flush_async(timeout).await
     }
 
     /// What becomes of reports from now on. Each call makes a feed of its own.

@@ -71,8 +71,8 @@ impl Shared {
         Changes {
             changed,
             wanted: changed.then(|| state.wanted(config)).flatten(),
-            flush: state.flushes.waiting > 0,
-            asked: state.flushes.asked,
+            flush: std::mem::take(&mut state.flush),
+            asked: state.asked,
             close: state.close,
             lease_awaited: state.lease_awaited,
             retire: state.retired.is_some(),
@@ -108,7 +108,7 @@ impl Shared {
         if done {
             let flushed =
                 if status.delivers() { Flushed::Delivered } else { Flushed::NotReporting(status) };
-            state.flushes.done = Some((asked, flushed));
+            state.flushed = Some((asked, flushed));
         }
         drop(state);
         if done || news {

@@ -3,7 +3,6 @@
 
 mod changes;
 mod exchange;
-mod flush;
 #[cfg(unix)]
 mod forward;
 mod hold;

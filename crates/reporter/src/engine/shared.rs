@@ -3,7 +3,6 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use super::flush::Flushes;
 use super::lease::HeldLease;
 use crate::activity::{Activity, Refused, Snapshot};
 use crate::clock::{FAR, within};
@@ -13,7 +12,7 @@ use crate::event::{AgentEvent, EventId};
 use crate::feed::{Feed, Publisher};
 use crate::machine::{Counters, Ended, Lease, PredecessorClaim};
 use crate::receipt::Receipt;
-use crate::status::{OffReason, Status};
+use crate::status::{Flushed, OffReason, Status};
 
 /// What a host waits for the engine beyond what the engine was given.
 const GRACE: Duration = Duration::from_millis(20);
@@ -48,11 +47,19 @@ pub(super) struct State {
     /// There is an engine, or was one.
     pub(super) active: bool,
     pub(super) status: Status,
-    pub(super) flushes: Flushes,
+    /// Counts the calls to flush.
+    pub(super) asked: u64,
+    /// Those that the engine has not seen.
+    pub(super) flush: bool,
+    /// Up to which call everything was dealt with, and how.
+    pub(super) flushed: Option<(u64, Flushed)>,
     pub(super) close: Option<Instant>,
     pub(super) ended: Option<Ended>,
     pub(super) counters: Counters,
-    scopes: Scopes,
+    /// The last id of a turn, a tool or a prompt.
+    last_id: u64,
+    /// Somebody has the main agent's turn.
+    main_turn: bool,
     /// How it stands with the lease, once the engine has tried.
     pub(super) lease: Option<Lease>,
     /// Somebody waits for the lease, also if there is nothing to report.
@@ -60,13 +67,6 @@ pub(super) struct State {
     /// The agent is stopped, whatever its events say.
     suspended: bool,
     pub(super) retired: Option<Inheritance>,
-}
-
-/// What the turns, tools and prompts of a host share.
-#[derive(Debug, Default)]
-struct Scopes {
-    last_id: u64,
-    main_turn: bool,
 }
 
 /// What a retired reporter leaves to its successor in this process.
@@ -93,11 +93,14 @@ impl Shared {
             changed: false,
             active,
             status,
-            flushes: Flushes::default(),
+            asked: 0,
+            flush: false,
+            flushed: None,
             close: None,
             ended: None,
             counters: Counters::default(),
-            scopes: Scopes::default(),
+            last_id: 0,
+            main_turn: false,
             lease: None,
             lease_awaited: false,
             suspended: false,
@@ -115,11 +118,15 @@ impl Shared {
         })
     }
 
-    /// Whether this process is a copy of the one that it was made in. Every
-    /// call of a host asks this first: in a copy there is no engine, and another
-    /// thread may have held a lock for ever.
+    /// Whether this process is a copy of the one that it was made in.
     pub(crate) fn is_forked(&self) -> bool {
         std::process::id() != self.process
+    }
+
+    /// What a host's call works on; nothing in a copy of the process, where
+    /// there is no engine, and another thread may have held the lock for ever.
+    fn live(&self) -> Option<MutexGuard<'_, State>> {
+        (!self.is_forked()).then(|| self.lock())
     }
 
     pub(crate) fn record(
@@ -128,10 +135,7 @@ impl Shared {
     ) -> Vec<(usize, Refused)> {
         // The iterator is the host's: it may block, panic or call us.
         let events: Vec<AgentEvent> = events.into_iter().collect();
-        if self.is_forked() {
-            return Vec::new();
-        }
-        let mut state = self.lock();
+        let Some(mut state) = self.live() else { return Vec::new() };
         let mut refused = Vec::new();
         for (index, event) in events.into_iter().enumerate() {
             if let Err(problem) = state.activity.apply(event) {
@@ -200,35 +204,32 @@ impl Shared {
 
     /// An id that no other turn, tool or prompt of this reporter has.
     pub(crate) fn new_id(&self) -> EventId {
-        if self.is_forked() {
-            return EventId::default();
-        }
-        let mut state = self.lock();
-        state.scopes.last_id += 1;
-        EventId::ours(state.scopes.last_id)
+        let Some(mut state) = self.live() else { return EventId::default() };
+        state.last_id += 1;
+        EventId::ours(state.last_id)
     }
 
     /// Takes the main agent's turn, if nobody has it.
     pub(crate) fn take_main_turn(&self) -> bool {
-        !self.is_forked() && !std::mem::replace(&mut self.lock().scopes.main_turn, true)
+        self.live().is_some_and(|mut state| !std::mem::replace(&mut state.main_turn, true))
     }
 
     pub(crate) fn give_main_turn_back(&self) {
-        if !self.is_forked() {
-            self.lock().scopes.main_turn = false;
+        if let Some(mut state) = self.live() {
+            state.main_turn = false;
         }
     }
 
     pub(crate) fn is_active(&self) -> bool {
-        !self.is_forked() && self.lock().how_ended().is_none()
+        self.live().is_some_and(|state| state.how_ended().is_none())
     }
 
     pub(crate) fn status(&self) -> Status {
-        if self.is_forked() { Status::Off(OffReason::Forked) } else { self.lock().status() }
+        self.live().map_or(Status::Off(OffReason::Forked), |state| state.status())
     }
 
     pub(crate) fn counters(&self) -> Counters {
-        if self.is_forked() { Counters::default() } else { self.lock().counters }
+        self.live().map_or_else(Counters::default, |state| state.counters)
     }
 
     pub(crate) fn receipts(&self) -> Feed<Receipt> {
@@ -253,12 +254,29 @@ impl Shared {
         }
     }
 
-    pub(crate) fn begin_close(&self, budget: Duration) {
-        if self.is_forked() {
-            return;
-        }
-        let deadline = from_now(budget);
+    /// Waits until the engine has dealt with everything so far.
+    pub(crate) fn flush(&self, timeout: Duration) -> Flushed {
+        let number = self.begin_flush();
+        self.wait(timeout, |state| state.flushed(number)).unwrap_or(Flushed::TimedOut)
+    }
+
+    pub(crate) async fn flush_async(&self, timeout: Duration) -> Flushed {
+        let number = self.begin_flush();
+        let flushed = self.waited(|state| state.flushed(number));
+        within(timeout, flushed).await.unwrap_or(Flushed::TimedOut)
+    }
+
+    fn begin_flush(&self) -> u64 {
         let mut state = self.lock();
+        state.flush = true;
+        state.asked += 1;
+        self.engine.notify_one();
+        state.asked
+    }
+
+    pub(crate) fn begin_close(&self, budget: Duration) {
+        let Some(mut state) = self.live() else { return };
+        let deadline = from_now(budget);
         if state.close.is_none_or(|close| deadline < close) {
             state.close = Some(deadline);
         }
@@ -358,6 +376,13 @@ impl State {
         } else {
             self.status
         }
+    }
+
+    /// How a flush has ended.
+    fn flushed(&self, number: u64) -> Option<Flushed> {
+        let done = self.flushed.filter(|(done, _)| *done >= number);
+        let over = || self.how_ended().map(|_| Flushed::NotReporting(self.status()));
+        done.map(|(_, flushed)| flushed).or_else(over)
     }
 
     fn lease_decided(&self) -> Option<bool> {

@@ -67,8 +67,7 @@ async fn f54_an_idle_reporter_wakes_up_at_most_twice_a_minute_beside_its_request
             AgentEvent::state_set(ReportState::Idle, None),
             AgentEvent::title_changed(Some("T".into())),
         ]);
-        let flush = shared.begin_flush().unwrap();
-        assert_eq!(flush.wait_async(Duration::from_secs(20)).await, Flushed::Delivered);
+        assert_eq!(shared.flush_async(Duration::from_secs(20)).await, Flushed::Delivered);
         // A look and the held stream come after it.
         for _ in 0..10 {
             tokio::time::advance(Duration::from_secs(1)).await;

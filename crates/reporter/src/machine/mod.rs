@@ -265,6 +265,10 @@ impl PaneMachine {
         let changed = self.state.wanted != state;
         if changed {
             let first_word = self.state.wanted.is_none();
+            self.idle_since = state
+                .as_ref()
+                .filter(|state| state.state == ReportState::Idle)
+                .map(|_| self.idle_since.unwrap_or(now));
             self.state.wanted = state;
             self.offer(Part::State, self.speaks() && self.state.lacks());
             if !self.speaks() && first_word {
@@ -280,12 +284,6 @@ impl PaneMachine {
             self.offer(Part::Tokens, self.tokens.lack());
         }
         self.session = wanted.and_then(|wanted| wanted.session);
-        match self.state.wanted.as_ref().map(|state| state.state) {
-            Some(ReportState::Idle) => {
-                self.idle_since.get_or_insert(now);
-            }
-            _ => self.idle_since = None,
-        }
         if again {
             self.new_claim();
         }

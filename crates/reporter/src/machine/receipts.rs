@@ -18,7 +18,7 @@ pub struct Counters {
     pub offered: u64,
     /// Those that the server said `ok` to.
     pub delivered: u64,
-    /// Those that a newer one replaced before they were delivered.
+    /// Those that a newer one replaced.
     pub superseded: u64,
     /// Those that never went out: refused, or too late.
     pub dropped: u64,
@@ -35,10 +35,19 @@ pub struct Counters {
     pub unverified: u64,
 }
 
+impl Counters {
+    /// Whether the two sums hold.
+    pub fn add_up(&self) -> bool {
+        self.offered == self.delivered + self.superseded + self.dropped + self.pending
+            && self.delivered == self.applied + self.ignored + self.hidden + self.unverified
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Receipts {
-    counters: Counters,
-    lines: [Line; 3],
+    /// Of the reports that have their receipt, but for `offered`.
+    told: Counters,
+    lines: [Line; Part::Release as usize + 1],
     made: Vec<Receipt>,
 }
 
@@ -59,177 +68,143 @@ const PARTS: [Part; 3] = [Part::State, Part::Presentation, Part::Tokens];
 
 impl Receipts {
     pub(super) fn counters(&self) -> Counters {
-        self.counters
+        let mut counters = self.told;
+        for line in &self.lines {
+            counters.pending += u64::from(line.waits) + u64::from(line.flies);
+            counters.unverified += u64::from(line.unjudged);
+        }
+        counters.delivered =
+            counters.applied + counters.ignored + counters.hidden + counters.unverified;
+        counters
     }
 
     pub(super) fn take(&mut self) -> Vec<Receipt> {
         std::mem::take(&mut self.made)
     }
 
+    /// A receipt of what is not counted.
+    pub(super) fn note(&mut self, receipt: Receipt) {
+        self.made.push(receipt);
+    }
+
+    fn tell(&mut self, receipt: Receipt) {
+        *match receipt.outcome {
+            Outcome::Superseded => &mut self.told.superseded,
+            Outcome::Failed => &mut self.told.dropped,
+            Outcome::Applied => &mut self.told.applied,
+            Outcome::Ignored => &mut self.told.ignored,
+            Outcome::Hidden => &mut self.told.hidden,
+            Outcome::Sent | Outcome::Unverified => &mut self.told.unverified,
+        } += 1;
+        self.note(receipt);
+    }
+
     /// A part has a new wanted value; `needed` is whether the server lacks it.
     pub(super) fn offer(&mut self, part: Part, needed: bool) {
-        let Some(line) = self.line(part) else { return };
-        if std::mem::replace(&mut line.waits, needed) {
-            self.supersede(part);
+        if std::mem::replace(&mut self.line(part).waits, needed) {
+            self.tell(Receipt::new(Outcome::Superseded, part));
         }
-        if needed {
-            self.counters.offered += 1;
-            self.counters.pending += 1;
-        }
+        self.told.offered += u64::from(needed);
     }
 
     /// A value that waits though nothing is planned for its part is what the
     /// server has already: what was in between never got there.
     pub(super) fn planned(&mut self, has: impl Fn(Part) -> bool) {
         for part in PARTS {
-            let Some(line) = self.line(part) else { continue };
-            if line.waits && !has(part) {
-                line.waits = false;
-                self.supersede(part);
+            if !has(part) && std::mem::take(&mut self.line(part).waits) {
+                self.tell(Receipt::new(Outcome::Superseded, part));
             }
         }
     }
 
     pub(super) fn sent(&mut self, part: Part) {
-        if let Some(line) = self.line(part) {
-            line.flies = std::mem::take(&mut line.waits);
-        }
+        let line = self.line(part);
+        line.flies = std::mem::take(&mut line.waits);
     }
 
     pub(super) fn delivered(&mut self, part: Part, seq: Option<Seq>) {
-        let Some(line) = self.line(part) else { return };
-        if !std::mem::take(&mut line.flies) {
-            return;
-        }
-        let before = std::mem::replace(&mut line.unjudged, true);
-        let last = std::mem::replace(&mut line.seq, seq);
-        self.counters.pending -= 1;
-        self.counters.delivered += 1;
-        // Until somebody looks, it counts as not looked at.
-        self.counters.unverified += 1;
-        if before {
-            self.made.push(Receipt::new(Outcome::Sent, part).seq(last));
+        let line = self.line(part);
+        if std::mem::take(&mut line.flies) {
+            let last = std::mem::replace(&mut line.seq, seq);
+            if std::mem::replace(&mut line.unjudged, true) {
+                self.tell(Receipt::new(Outcome::Sent, part).seq(last));
+            }
         }
     }
 
     /// The request did not come through. `still_wanted` is whether its value
     /// is the newest, so that it waits again.
     pub(super) fn failed(&mut self, part: Part, still_wanted: bool) {
-        let Some(line) = self.line(part) else { return };
+        let line = self.line(part);
         if !std::mem::take(&mut line.flies) {
             return;
         }
         if still_wanted && !line.waits {
             line.waits = true;
         } else {
-            self.supersede(part);
+            self.tell(Receipt::new(Outcome::Superseded, part));
         }
     }
 
     /// The server will not have it. A refresh or repair that it refuses is told
     /// as a diagnostic alone: what it repeats has its receipt.
     pub(super) fn refused(&mut self, part: Part, seq: Option<Seq>, reason: Reason) {
-        if let Some(line) = self.line(part) {
-            if !std::mem::take(&mut line.flies) {
-                return;
-            }
-            self.counters.pending -= 1;
-            self.counters.dropped += 1;
+        let receipt = Receipt::new(Outcome::Failed, part).seq(seq).because(reason);
+        if part == Part::Release {
+            self.note(receipt);
+        } else if std::mem::take(&mut self.line(part).flies) {
+            self.tell(receipt);
         }
-        self.made.push(Receipt::new(Outcome::Failed, part).seq(seq).because(reason));
     }
 
     pub(super) fn judged(&mut self, part: Part, (outcome, reason): Verdict) {
-        let Some(line) = self.line(part) else { return };
-        if !std::mem::take(&mut line.unjudged) {
-            return;
+        let line = self.line(part);
+        if std::mem::take(&mut line.unjudged) {
+            let seq = line.seq;
+            self.tell(Receipt::new(outcome, part).seq(seq).because(reason));
         }
-        let seq = line.seq;
-        self.counters.unverified -= 1;
-        match outcome {
-            Outcome::Applied => self.counters.applied += 1,
-            Outcome::Ignored => self.counters.ignored += 1,
-            Outcome::Hidden => self.counters.hidden += 1,
-            _ => self.counters.unverified += 1,
-        }
-        self.made.push(Receipt::new(outcome, part).seq(seq).because(reason));
     }
 
     /// Somebody else's newer value counts.
     pub(super) fn give_up(&mut self, part: Part) {
-        let Some(line) = self.line(part) else { return };
-        if std::mem::take(&mut line.waits) {
-            self.supersede(part);
-        } else if std::mem::take(&mut line.unjudged) {
-            self.made.push(Receipt::new(Outcome::Superseded, part));
+        let line = self.line(part);
+        if std::mem::take(&mut line.waits) || std::mem::take(&mut line.unjudged) {
+            self.tell(Receipt::new(Outcome::Superseded, part));
         }
     }
 
     /// No report follows; what goes out from now on takes off what is there.
     pub(super) fn drop_waiting(&mut self) {
         for part in PARTS {
-            if self.line(part).is_some_and(|line| std::mem::take(&mut line.waits)) {
-                self.not_delivered(part);
+            if std::mem::take(&mut self.line(part).waits) {
+                self.tell(Receipt::new(Outcome::Failed, part).because(Reason::NotDelivered));
             }
         }
     }
 
     /// The request did not come through, and its value will not be sent again.
     pub(super) fn lost(&mut self, part: Part) {
-        if self.line(part).is_some_and(|line| std::mem::take(&mut line.flies)) {
-            self.not_delivered(part);
+        if std::mem::take(&mut self.line(part).flies) {
+            self.tell(Receipt::new(Outcome::Failed, part).because(Reason::NotDelivered));
         }
     }
 
     /// Nothing more will be sent or looked at.
     pub(super) fn end(&mut self) {
         self.drop_waiting();
-        for part in PARTS {
-            self.lost(part);
-        }
+        PARTS.map(|part| self.lost(part));
         self.leave_unjudged(Outcome::Sent);
-    }
-
-    fn not_delivered(&mut self, part: Part) {
-        self.counters.pending -= 1;
-        self.counters.dropped += 1;
-        let receipt = Receipt::new(Outcome::Failed, part);
-        self.made.push(receipt.because(Reason::NotDelivered));
     }
 
     /// Nobody will look at what has been delivered so far: nobody wanted to
     /// ([`Outcome::Sent`]), or the look failed ([`Outcome::Unverified`]).
     pub(super) fn leave_unjudged(&mut self, outcome: Outcome) {
-        for (line, part) in self.lines.iter_mut().zip(PARTS) {
-            if std::mem::take(&mut line.unjudged) {
-                self.made.push(Receipt::new(outcome, part).seq(line.seq));
-            }
+        for part in PARTS {
+            self.judged(part, (outcome, None));
         }
     }
 
-    pub(super) fn note(&mut self, receipt: Receipt) {
-        self.made.push(receipt);
-    }
-
-    fn supersede(&mut self, part: Part) {
-        self.counters.pending -= 1;
-        self.counters.superseded += 1;
-        self.made.push(Receipt::new(Outcome::Superseded, part));
-    }
-
-    fn line(&mut self, part: Part) -> Option<&mut Line> {
-        index(part).map(|index| &mut self.lines[index])
-    }
-}
-
-fn index(part: Part) -> Option<usize> {
-    PARTS.iter().position(|known| *known == part)
-}
-
-impl Counters {
-    /// Whether the two sums hold.
-    pub fn add_up(&self) -> bool {
-        self.offered == self.delivered + self.superseded + self.dropped + self.pending
-            && self.delivered == self.applied + self.ignored + self.hidden + self.unverified
+    fn line(&mut self, part: Part) -> &mut Line {
+        &mut self.lines[part as usize]
     }
 }
