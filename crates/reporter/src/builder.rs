@@ -16,7 +16,6 @@ use crate::reporter::Reporter;
 use crate::source::{SourceNotice, source_for};
 use crate::status::{OffReason, Status};
 
-/// The label of an agent whose name is blank.
 const NAMELESS: &str = "agent";
 
 /// How a [`Reporter`] is set up.
@@ -136,7 +135,6 @@ impl Builder {
         })
     }
 
-    /// A running reporter, or why it is inert.
     fn try_start(self) -> Result<Reporter, Inert> {
         if !self.config.enabled {
             return Err(Status::Off(OffReason::Disabled).into());
@@ -207,7 +205,6 @@ impl From<Status> for Inert {
     }
 }
 
-/// The loaded reporter that does our work already.
 fn defers_to(config: &Config) -> Option<String> {
     let paths = config.loaded_reporters.iter().map(|path| path.to_string_lossy().into_owned());
     let patterns = || config.defer_to.iter().filter(|pattern| !pattern.is_empty());

@@ -14,7 +14,6 @@ use tokio_stream::wrappers::errors::BroadcastStreamRecvError::Lagged;
 
 use crate::clock::within;
 
-/// How far a reader may fall behind before it loses the oldest items.
 const CAPACITY: usize = 1024;
 
 /// What a reporter tells, in order, for one reader: a [`Stream`] for async
@@ -25,16 +24,13 @@ const CAPACITY: usize = 1024;
 /// [`missed`](Self::missed) counts.
 #[derive(Debug)]
 pub struct Feed<T> {
-    /// What was told before this reader came.
     earlier: VecDeque<T>,
-    /// The number of the first item that comes after them.
     next: u64,
     later: Option<BroadcastStream<(u64, T)>>,
     missed: u64,
 }
 
 impl<T: Clone + Send + 'static> Feed<T> {
-    /// One that has ended before it began.
     pub(crate) fn over() -> Self {
         Self { earlier: VecDeque::new(), next: 0, later: None, missed: 0 }
     }
@@ -71,7 +67,6 @@ impl<T: Clone + Send + 'static> Feed<T> {
     }
 }
 
-/// No item is ever pinned.
 impl<T> Unpin for Feed<T> {}
 
 impl<T: Clone + Send + 'static> Stream for Feed<T> {
@@ -94,10 +89,8 @@ impl<T: Clone + Send + 'static> Stream for Feed<T> {
     }
 }
 
-/// The writing end of any number of feeds.
 #[derive(Debug)]
 pub(crate) struct Publisher<T> {
-    /// How many items are kept for readers that come later.
     keep: usize,
     told: Mutex<Told<T>>,
 }

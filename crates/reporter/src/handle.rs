@@ -167,7 +167,6 @@ impl Handle {
         self.shared.counters()
     }
 
-    /// What is known by now.
     pub(crate) fn activity(&self) -> Activity {
         self.shared.activity()
     }

@@ -151,7 +151,6 @@ pub fn supervised_by(socket: &Path) -> Option<(u32, bool)> {
     Some((process, same && lives(process)))
 }
 
-/// The pane, the process and its start in the name of a supervisor's socket.
 fn named(socket: &Path) -> Option<(&str, u32, u64)> {
     let mut parts = socket.file_name()?.to_str()?.strip_suffix(".sock")?.split('-');
     let (pane, process, started) = (parts.next()?, parts.next()?, parts.next()?);

@@ -40,7 +40,6 @@ pub struct Activity {
     /// The last state that is to be shown; `None` until something begins, and
     /// after a release.
     state: Option<ReportState>,
-    /// The pane was given back.
     released: bool,
     /// Rises when everything is to go out again though nothing changed.
     resend: u64,

@@ -63,7 +63,6 @@ impl Presentation {
     }
 }
 
-/// What a stopped agent's idle is called.
 const SUSPENDED: &str = "suspended";
 
 const MODEL: &str = "model";
@@ -179,7 +178,6 @@ impl Activity {
     }
 }
 
-/// The words for a reason at a privacy level.
 fn phrase(reason: Reason, privacy: Privacy) -> Option<PresentationText> {
     let fixed = match &reason {
         Reason::Prompt(PromptKind::Approval, _) => "Waiting for approval",

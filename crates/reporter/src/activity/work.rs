@@ -8,13 +8,10 @@ use crate::event::{AgentEvent, EventId, PromptKind, TurnOutcome};
 /// Most providers that are kept though they may have nothing to say.
 const NAMES_MAX: usize = 64;
 
-/// What runs and what waits.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Work {
     agents: BTreeSet<EventId>,
-    /// In the order of their start.
     tools: Vec<Tool>,
-    /// In the order of their opening.
     prompts: Vec<OpenPrompt>,
     providers: BTreeMap<String, Provider>,
     /// What a host that knows only states said last. Idle goes with the next
@@ -56,7 +53,6 @@ struct SetState {
     settles: bool,
 }
 
-/// Why the state is what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reason {
     /// A prompt is open.
@@ -191,7 +187,6 @@ impl Work {
         self.providers.values().all(|provider| provider.known)
     }
 
-    /// Why the state is `state`.
     pub(super) fn reason(&self, state: ReportState) -> Option<Reason> {
         let said = || {
             let set = self.set.as_ref().filter(|set| set.state == state)?;

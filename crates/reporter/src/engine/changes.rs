@@ -10,7 +10,6 @@ use crate::config::{Config, ReasonLabel};
 use crate::machine::{Counters, Ended, Lease, PredecessorClaim, Step};
 use crate::status::{Flushed, OffReason, Status};
 
-/// What has changed since the engine looked last.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Changes {
@@ -18,11 +17,9 @@ pub(crate) struct Changes {
     pub(crate) changed: bool,
     /// What is wanted, if it may have changed.
     pub(crate) wanted: Option<Snapshot>,
-    /// A host waits for delivery.
     pub(crate) flush: bool,
     /// Up to which flush these are all changes.
     pub(crate) asked: u64,
-    /// When it must be over.
     pub(crate) close: Option<Instant>,
     /// Somebody waits for the lease, also if there is nothing to report.
     pub(crate) lease_awaited: bool,
@@ -44,12 +41,10 @@ impl Shared {
         self.lock().retired.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Resolves when a host has something new.
     pub(crate) async fn changed(&self) {
         self.engine.notified().await;
     }
 
-    /// What is new.
     pub(crate) fn take_changes(&self) -> Changes {
         self.take(&self.config, false)
     }
@@ -86,7 +81,6 @@ impl Shared {
         self.engine.notify_one();
     }
 
-    /// How it stands with the lease.
     pub(crate) fn set_lease(&self, lease: Lease) {
         self.lock().lease = Some(lease);
         self.wake_hosts();
@@ -116,12 +110,10 @@ impl Shared {
         }
     }
 
-    /// It has failed; the diagnostic says why.
     pub(crate) fn fail(&self) {
         self.lock().status = Status::Off(OffReason::Failed);
     }
 
-    /// It is over.
     pub(crate) fn end(&self, ended: Ended) {
         self.lock().ended.get_or_insert(ended);
         self.receipts.end();

@@ -18,7 +18,6 @@ use crate::status::Status;
 /// A supervisor that takes nothing for so long is as good as gone.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How forwarding ended.
 pub(super) enum Forwarded {
     /// The host closed its reporter.
     Closed(Ended),
@@ -36,7 +35,6 @@ pub(super) struct Forwarder<'a> {
     shared: &'a Shared,
     read: OwnedReadHalf,
     write: OwnedWriteHalf,
-    /// What the supervisor was told last.
     told: Option<Snapshot>,
 }
 

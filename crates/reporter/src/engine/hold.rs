@@ -19,7 +19,6 @@ const BRIEF_CAP: Duration = Duration::from_secs(60);
 
 type Opening = Pin<Box<dyn Future<Output = Result<HeldStream, Error>>>>;
 
-/// The held stream, opened again after each end.
 pub(super) struct Hold {
     state: State,
     /// How many in a row ended soon after they began.
@@ -33,7 +32,6 @@ enum State {
     Open(HeldStream, Instant),
 }
 
-/// What became of the held stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HoldChange {
     Opened {
@@ -63,7 +61,6 @@ impl Hold {
         self.state = State::Off(None);
     }
 
-    /// Whether the end of the server would be news.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.state, State::Open(..))
     }
@@ -116,7 +113,6 @@ impl Hold {
     }
 }
 
-/// Whether nobody is there.
 fn is_absence(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::NoSuchSocket | ErrorKind::Refused)
 }

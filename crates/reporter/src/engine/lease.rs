@@ -135,7 +135,6 @@ impl PaneLease {
         self.state = State::Unsought;
     }
 
-    /// Gives the lease to a successor of this process.
     pub(super) fn hand_over(&mut self) -> Option<HeldLease> {
         self.held.take()
     }
@@ -148,14 +147,12 @@ impl PaneLease {
         self.state == State::Unsought
     }
 
-    /// When to try again.
     pub(super) fn next_try(&self) -> Option<Instant> {
         let State::Sought { patient_until, last_try } = self.state else { return None };
         let Some(last) = last_try else { return Some(Instant::now()) };
         Some(last + if last < patient_until { RETRY } else { LATER })
     }
 
-    /// Tries once, if it is sought.
     pub(super) async fn try_take(&mut self, shared: &Shared) -> Lease {
         let patient_until = match &mut self.state {
             State::Unsought => return Lease::Sought,
@@ -186,7 +183,6 @@ impl PaneLease {
         Lease::Held
     }
 
-    /// The process that has the lease, where the system tells.
     pub(super) fn owner(&self) -> Option<u32> {
         owner_of(self.lease.path())
     }

@@ -58,7 +58,6 @@ pub(super) struct Engine<'a> {
     pub(super) probe: std::rc::Rc<super::wake_ups::Probe>,
 }
 
-/// What the engine was woken by.
 #[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
 enum Woken {
     Host,

@@ -9,7 +9,6 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub(super) struct Server {
     path: PathBuf,
-    /// The socket that was asked last.
     asked: Option<SocketIdentity>,
     has_asked: bool,
     /// The socket that the last answer, or the first failure, came from …
@@ -34,7 +33,6 @@ impl Server {
         self.has_asked.then_some(self.looked)
     }
 
-    /// A request goes out.
     pub(super) fn asks(&mut self) {
         self.has_asked = true;
         self.asked = inode(&self.path);

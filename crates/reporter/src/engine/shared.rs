@@ -16,6 +16,8 @@ use crate::status::{Flushed, OffReason, Status};
 
 /// What a host waits for the engine beyond what the engine was given.
 const GRACE: Duration = Duration::from_millis(20);
+/// What a flush says in a copy of the process.
+const FORKED: Flushed = Flushed::NotReporting(Status::Off(OffReason::Forked));
 /// Most diagnostics that are kept for readers that come later.
 const DIAGNOSTICS_KEPT: usize = 32;
 
@@ -28,7 +30,6 @@ pub(crate) struct Shared {
     /// The process that it was made in: a copy of it has no engine.
     process: u32,
     pub(super) state: Mutex<State>,
-    /// Wakes the engine.
     pub(super) engine: Notify,
     /// Wakes hosts that block for a flush or the end …
     blocking: Condvar,
@@ -58,9 +59,7 @@ pub(super) struct State {
     pub(super) counters: Counters,
     /// The last id of a turn, a tool or a prompt.
     last_id: u64,
-    /// Somebody has the main agent's turn.
     main_turn: bool,
-    /// How it stands with the lease, once the engine has tried.
     pub(super) lease: Option<Lease>,
     /// Somebody waits for the lease, also if there is nothing to report.
     pub(super) lease_awaited: bool,
@@ -77,12 +76,10 @@ pub(super) struct Inheritance {
 }
 
 impl Shared {
-    /// For a reporter that has an engine.
     pub(crate) fn new(config: Config) -> Arc<Self> {
         Self::with(config, true, Status::Reporting)
     }
 
-    /// For a reporter that has none, and why.
     pub(crate) fn inert(why: Status) -> Arc<Self> {
         Self::with(Config::default(), false, why)
     }
@@ -158,14 +155,12 @@ impl Shared {
         refused
     }
 
-    /// Goes on from what an earlier reporter knew.
     pub(crate) fn resume(&self, activity: Activity) {
         let mut state = self.lock();
         state.changed = activity.has_spoken();
         state.activity = activity;
     }
 
-    /// What is known.
     pub(crate) fn activity(&self) -> Activity {
         self.lock().activity.clone()
     }
@@ -256,22 +251,22 @@ impl Shared {
 
     /// Waits until the engine has dealt with everything so far.
     pub(crate) fn flush(&self, timeout: Duration) -> Flushed {
-        let number = self.begin_flush();
+        let Some(number) = self.begin_flush() else { return FORKED };
         self.wait(timeout, |state| state.flushed(number)).unwrap_or(Flushed::TimedOut)
     }
 
     pub(crate) async fn flush_async(&self, timeout: Duration) -> Flushed {
-        let number = self.begin_flush();
+        let Some(number) = self.begin_flush() else { return FORKED };
         let flushed = self.waited(|state| state.flushed(number));
         within(timeout, flushed).await.unwrap_or(Flushed::TimedOut)
     }
 
-    fn begin_flush(&self) -> u64 {
-        let mut state = self.lock();
+    fn begin_flush(&self) -> Option<u64> {
+        let mut state = self.live()?;
         state.flush = true;
         state.asked += 1;
         self.engine.notify_one();
-        state.asked
+        Some(state.asked)
     }
 
     pub(crate) fn begin_close(&self, budget: Duration) {
@@ -356,13 +351,11 @@ fn log(diagnostic: &Diagnostic) {
     tracing::warn!(kind = diagnostic.kind.as_str(), detail = %diagnostic.detail);
 }
 
-/// The moment after `time`.
 fn from_now(time: Duration) -> Instant {
     Instant::now() + time.min(FAR)
 }
 
 impl State {
-    /// What the pane is to show.
     pub(super) fn wanted(&self, config: &Config) -> Option<Snapshot> {
         let snapshot = self.activity.snapshot(config)?;
         Some(if self.suspended { snapshot.suspended() } else { snapshot })
@@ -378,7 +371,6 @@ impl State {
         }
     }
 
-    /// How a flush has ended.
     fn flushed(&self, number: u64) -> Option<Flushed> {
         let done = self.flushed.filter(|(done, _)| *done >= number);
         let over = || self.how_ended().map(|_| Flushed::NotReporting(self.status()));

@@ -17,7 +17,6 @@ use crate::event::AgentEvent;
 use crate::machine::Claim;
 use crate::{Flushed, ReportState};
 
-/// What a test sees of an engine.
 #[derive(Debug, Default)]
 pub(super) struct Probe {
     waits: Cell<usize>,

@@ -21,7 +21,6 @@ pub(super) struct Fields<'a> {
     fields: &'a mut Map<String, Value>,
 }
 
-/// What a field may hold.
 pub(super) trait Field: Sized {
     const EXPECTED: &'static str;
 

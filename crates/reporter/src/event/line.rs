@@ -24,7 +24,6 @@ pub enum EventLine {
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// How long a flush waits if it does not say.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl EventLine {
@@ -68,7 +67,6 @@ fn parse(line: &[u8]) -> Result<EventLine, LineError> {
     read(event, &mut Fields::new(event, &mut map))
 }
 
-/// What exactly keeps a line from being JSON.
 fn not_json(error: &serde_json::Error) -> LineError {
     // The reader names it only by its words; a test holds it to them.
     const TOO_DEEP: &str = "recursion limit exceeded";

@@ -135,7 +135,6 @@ impl AgentEvent {
         self
     }
 
-    /// Whether it is about what runs or waits.
     pub(crate) fn is_about_work(&self) -> bool {
         match self {
             Self::SessionStarted(session) => session.agent_id.is_main(),
@@ -169,7 +168,6 @@ impl AgentEvent {
         }
     }
 
-    /// Whether an id that it carries is too long to be kept.
     pub(crate) fn has_long_id(&self) -> bool {
         let long = |ids: [Option<&EventId>; 2]| ids.into_iter().flatten().any(EventId::is_too_long);
         match self {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::request::{Carries, Flight, Topic};
 use super::slot::{Climb, Has};
+use super::timing::Tried;
 use super::{About, Answer, PaneMachine};
 use crate::receipt::{Outcome, Part, Receipt};
 
@@ -47,7 +48,7 @@ impl PaneMachine {
         let topic = carries.topic();
         let failed_before = self.set_failing(carries, false);
         self.rests.is_there(topic);
-        let others = self.presentation.failing || self.reason.failing || self.tokens.failing;
+        let others = self.tries.of_metadata().iter().any(|it| it.failing);
         if topic != Topic::Metadata || !others {
             self.rests.over(topic);
             self.works(About::Topic(topic));
@@ -56,16 +57,9 @@ impl PaneMachine {
         }
     }
 
-    /// Notes whether a part fails; whether it did before.
     pub(super) fn set_failing(&mut self, carries: &Carries, failing: bool) -> bool {
-        let flag = match carries {
-            Carries::State(..) => &mut self.state.failing,
-            Carries::Presentation(_) => &mut self.presentation.failing,
-            Carries::Reason(_) => &mut self.reason.failing,
-            Carries::Tokens(_) => &mut self.tokens.failing,
-            _ => return false,
-        };
-        std::mem::replace(flag, failing)
+        let Some(tried) = carries.tried() else { return false };
+        std::mem::replace(&mut self.tries.of_mut(tried).failing, failing)
     }
 
     fn delivered(&mut self, now: Duration, flight: Flight) {
@@ -126,7 +120,7 @@ impl PaneMachine {
     /// before are still ours to clear.
     fn released(&mut self) {
         self.state.has = Has::Absent;
-        self.state.failing = false;
+        self.tries.of_mut(Tried::State).failing = false;
         self.predecessor = None;
         self.told_session = None;
         self.refresh_at = None;

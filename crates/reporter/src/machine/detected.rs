@@ -20,23 +20,18 @@ const ASK_FIRST: Duration = Duration::from_secs(1);
 /// … this. An agent may start long after its wrapper.
 const ASK_CAP: Duration = Duration::from_secs(30);
 
-/// What is known of the agents that Herdr detects.
 #[derive(Debug)]
 pub(super) struct Detected {
     /// The state is left to Herdr, which shows this agent or is to.
     left_to: Option<AgentLabel>,
     /// Since when a state is wanted and Herdr shows no agent.
     none_since: Option<Duration>,
-    /// What is below our claim.
     below: Below,
     /// When to ask again what is below, and how long to wait after that.
     ask_at: Option<Duration>,
     ask_after: Duration,
-    /// The server does not say what is below.
     cannot_ask: bool,
-    /// It does not end a claim but by a release.
     cannot_clear: bool,
-    /// A session is stored on the pane.
     session_stored: bool,
 }
 
@@ -119,7 +114,6 @@ impl Detected {
 }
 
 impl PaneMachine {
-    /// Whether the state is ours to say.
     pub(super) fn speaks(&self) -> bool {
         self.detected.left_to.is_none()
     }
@@ -136,12 +130,10 @@ impl PaneMachine {
             && self.detected.below == Below::Unknown
     }
 
-    /// When it is to be asked who is below a claim that goes on.
     pub(super) fn asks_below_at(&self) -> Option<Duration> {
         self.detected.ask_at.filter(|_| self.wants && self.speaks() && self.state.may_be_there())
     }
 
-    /// What Herdr explains; nothing if it knows no agent there.
     pub(super) fn explained(&mut self, now: Duration, explanation: Option<&Explanation>) {
         let claimed = self.speaker().agent.clone();
         // Of a label that it knows, it explains the screen whoever runs there.

@@ -21,7 +21,6 @@ const NO_ROOM: Duration = Duration::from_secs(30);
 /// without.
 const ENOUGH: u32 = 3;
 
-/// What a failed request leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
     /// Nobody is there: everything is sent again when somebody is.
@@ -339,7 +338,6 @@ impl PaneMachine {
     }
 }
 
-/// A failure that makes a topic rest.
 struct Failed {
     why: Why,
     kind: DiagnosticKind,

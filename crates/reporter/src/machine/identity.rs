@@ -25,10 +25,8 @@ const SEARCH_AGAIN_CAP: Duration = Duration::from_secs(600);
 /// How long the question whose pane it is may take where only the lease waits
 /// for its answer.
 const LEASE_QUESTION: Duration = Duration::from_millis(500);
-/// Most panes that are looked through.
 const SEARCH_MAX: usize = 256;
 
-/// What is known of where the agent and its pane are.
 #[derive(Debug, Default)]
 pub(super) struct PaneIdentity {
     verdict: Option<Identity>,
@@ -39,7 +37,6 @@ pub(super) struct PaneIdentity {
     search: Option<Search>,
     /// The pane was sought in vain; until then nothing is asked.
     absent_until: Option<Duration>,
-    /// How often in a row.
     in_vain: u32,
     /// What the server said of a pane that is not there.
     missing: Option<String>,
@@ -52,7 +49,6 @@ enum Search {
     Among(VecDeque<PaneId>),
 }
 
-/// Whether anything may be written to the pane.
 #[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
 pub(super) enum Gate {
     Open,
@@ -198,7 +194,6 @@ impl PaneMachine {
         }
     }
 
-    /// A request of the search was refused.
     pub(super) fn not_among(&mut self, now: Duration, carries: &Carries) {
         match &mut self.identity.search {
             Some(Search::Among(panes)) if *carries == Carries::Processes => {
@@ -243,7 +238,6 @@ impl PaneMachine {
         self.raised.remove(&DiagnosticKind::ProtocolRejected);
     }
 
-    /// Asks for the processes of our pane, or of the next one that may be it.
     pub(super) fn processes_call(&self) -> PaneCall {
         let pane = match &self.identity.search {
             Some(Search::Among(panes)) => panes.front(),

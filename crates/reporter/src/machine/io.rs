@@ -1,8 +1,9 @@
 use std::time::Duration;
 
 use herdr_proto::{
-    AgentExplain, ClearAgentAuthority, ErrorCode, Explanation, PaneGet, PaneInfo, PaneList, Ping,
-    Pong, ProcessInfo, ProcessInfoGet, ReleaseAgent, ReportAgent, ReportMetadata, decode, encode,
+    AgentExplain, Call, ClearAgentAuthority, ErrorCode, ErrorKind, Explanation, PaneGet, PaneInfo,
+    PaneList, Ping, Pong, ProcessInfo, ProcessInfoGet, ReleaseAgent, ReportAgent, ReportMetadata,
+    decode, encode,
 };
 
 use crate::activity::Snapshot;
@@ -203,31 +204,32 @@ impl PaneCall {
     ///
     /// What the server refused, or that the line is no reply.
     pub fn decode(&self, line: &[u8]) -> Result<Answer, Failure> {
-        let reply = match self {
+        match self {
             Self::Report(_) | Self::Metadata(_) | Self::Release(_) | Self::Clear(_) => {
-                decode::<herdr_proto::Ack>(line).map(|reply| reply.map(|_| Answer::Ack))
+                read::<ReportAgent>(line, |_| Answer::Ack)
             }
-            Self::Get(_) => decode::<herdr_proto::PaneInfoReply>(line)
-                .map(|reply| reply.map(|reply| Answer::Pane(reply.pane))),
-            Self::Explain(_) => decode::<herdr_proto::AgentExplainReply>(line)
-                .map(|reply| reply.map(|reply| Answer::Explained(reply.explain))),
-            Self::Ping(_) => decode::<Pong>(line).map(|reply| reply.map(Answer::Pong)),
-            Self::Processes(_) => decode::<herdr_proto::ProcessInfoReply>(line)
-                .map(|reply| reply.map(|reply| Answer::Processes(reply.process_info))),
-            Self::List(_) => decode::<herdr_proto::PaneListReply>(line)
-                .map(|reply| reply.map(|reply| Answer::Panes(reply.panes))),
-        };
-        match reply {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(rejection)) => {
-                let detail = format!("the server refused: {}", shown(rejection.code.as_str()));
-                Err(Failure::new(FailureKind::Rejected(rejection.code), detail))
+            Self::Get(_) => read::<PaneGet>(line, |reply| Answer::Pane(reply.pane)),
+            Self::Explain(_) => read::<AgentExplain>(line, |it| Answer::Explained(it.explain)),
+            Self::Ping(_) => read::<Ping>(line, Answer::Pong),
+            Self::Processes(_) => {
+                read::<ProcessInfoGet>(line, |reply| Answer::Processes(reply.process_info))
             }
-            Err(error) if error.kind() == herdr_proto::ErrorKind::NotPaneApi => {
-                Err(Failure::new(FailureKind::NotPaneApi, error.to_string()))
-            }
-            Err(error) => Err(Failure::new(FailureKind::Malformed, error.to_string())),
+            Self::List(_) => read::<PaneList>(line, |reply| Answer::Panes(reply.panes)),
         }
+    }
+}
+
+fn read<C: Call>(line: &[u8], answer: impl FnOnce(C::Reply) -> Answer) -> Result<Answer, Failure> {
+    match decode(line) {
+        Ok(Ok(reply)) => Ok(answer(reply)),
+        Ok(Err(rejection)) => {
+            let detail = format!("the server refused: {}", shown(rejection.code.as_str()));
+            Err(Failure::new(FailureKind::Rejected(rejection.code), detail))
+        }
+        Err(error) if error.kind() == ErrorKind::NotPaneApi => {
+            Err(Failure::new(FailureKind::NotPaneApi, error.to_string()))
+        }
+        Err(error) => Err(Failure::new(FailureKind::Malformed, error.to_string())),
     }
 }
 

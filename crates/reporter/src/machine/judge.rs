@@ -12,7 +12,6 @@ use super::slot::StateRecord;
 use crate::activity::Presentation;
 use crate::receipt::{Outcome, Reason};
 
-/// What became of a part, seen from the pane.
 pub(super) type Verdict = (Outcome, Option<Reason>);
 
 const APPLIED: Verdict = (Outcome::Applied, None);
@@ -59,7 +58,6 @@ pub(super) fn state(
     }
 }
 
-/// Judges title, name and labels; `holds` is whether the state is ours.
 pub(super) fn presentation(pane: &PaneInfo, sent: &Presentation, holds: bool) -> Verdict {
     if sent.is_empty() {
         return APPLIED;
@@ -81,12 +79,10 @@ pub(super) fn presentation(pane: &PaneInfo, sent: &Presentation, holds: bool) ->
     }
 }
 
-/// Judges the tokens: whether one that is to show does not.
 pub(super) fn tokens(differ: bool) -> Verdict {
     if differ { ignored(Reason::OtherWriter) } else { APPLIED }
 }
 
-/// Whether the pane shows a token.
 pub(super) fn shows_token(pane: &PaneInfo, key: &TokenKey, text: &PresentationText) -> bool {
     pane.tokens.get(key.as_str()).map(String::as_str) == Some(text.as_str())
 }

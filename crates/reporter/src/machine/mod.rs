@@ -48,7 +48,7 @@ use readback::Looks;
 use receipts::Receipts;
 use request::{Flight, Topic};
 use slot::{PresentationRecord, Slot, StateRecord, Tokens};
-use timing::{Backoff, Rests, SeqClock};
+use timing::{Backoff, Rests, SeqClock, Tries};
 
 /// How long one request may take. A retry keeps its number and does no harm,
 /// and a server that was silent must not hold the newest state up for longer
@@ -99,7 +99,6 @@ pub struct PaneMachine {
     reason: Slot<StateLabels>,
     tokens: Tokens,
     session: Option<Session>,
-    /// The session that the server was told in this claim.
     told_session: Option<Session>,
     /// A report of the state that was given up unanswered and that the server
     /// may take later still.
@@ -109,7 +108,6 @@ pub struct PaneMachine {
     idle_since: Option<Duration>,
     /// Why the state does not go out.
     stop: Option<Stop>,
-    /// When title, labels and tokens are to be sent again.
     refresh_at: Option<Duration>,
     /// What a dead run of this source left has been taken off.
     cleaned: bool,
@@ -123,12 +121,11 @@ pub struct PaneMachine {
 
     flight: Option<Flight>,
     rests: Rests,
+    tries: Tries,
     seq: SeqClock,
-    /// The last number of the state's mark, and of the metadata's.
     numbers: [Option<Seq>; 2],
     contact: Contact,
     looks: Looks,
-    /// The pane's id as the server gave it last.
     present_id: Option<PaneId>,
     server: Option<Pong>,
     /// The server does not take this agent's `resume_argv`.
@@ -140,13 +137,10 @@ pub struct PaneMachine {
     ending: Option<Ending>,
 }
 
-/// Whether the server is there.
 #[derive(Debug)]
 struct Contact {
     backoff: Backoff,
-    /// It has answered once.
     met: bool,
-    /// Since when it does not.
     lost_since: Option<Duration>,
 }
 
@@ -157,7 +151,6 @@ enum Stop {
     Muted,
     /// Another integration's session owns the pane.
     Owned,
-    /// A one-shot that was started later has reported.
     Superseded,
 }
 
@@ -196,6 +189,7 @@ impl PaneMachine {
             once: Once::new(&claim),
             flight: None,
             rests: Rests::default(),
+            tries: Tries::default(),
             seq: SeqClock::default(),
             numbers: [None; 2],
             contact: Contact { backoff: Backoff::new(claim.seed), met: false, lost_since: None },
@@ -342,8 +336,8 @@ impl PaneMachine {
         self.presentation.start_over();
         self.reason.start_over();
         self.tokens.each(Slot::start_over);
-        self.tokens.failing = false;
         self.tokens.apart = false;
+        self.tries.start_over();
         self.contact.backoff.retry_now();
         self.rests = Rests::default();
         self.server = None;
@@ -358,7 +352,6 @@ impl PaneMachine {
         !self.state.may_be_there() && !self.has_metadata()
     }
 
-    /// Title, labels or tokens of ours may be on the pane.
     fn has_metadata(&self) -> bool {
         self.presentation.may_be_there() || self.reason.may_be_there() || self.tokens.may_be_there()
     }

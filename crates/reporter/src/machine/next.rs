@@ -12,7 +12,7 @@ use super::identity::Gate;
 use super::once::Once;
 use super::request::{Carries, Topic};
 use super::slot::{Has, Slot};
-use super::timing::Why;
+use super::timing::{Tried, Why};
 use super::{Lease, Now, PaneMachine, REQUEST_DEADLINE, Request, Step};
 use crate::receipt::Outcome;
 
@@ -98,7 +98,6 @@ impl PaneMachine {
         });
     }
 
-    /// The first request that may go now. What has to wait goes into `wake`.
     fn next_request(&mut self, now: Now, wake: &mut Wake) -> Option<Request> {
         let ask = |machine: &mut Self, carries| Some(machine.send(carries, now, REQUEST_DEADLINE));
         if self.must_read_first() || self.must_look_before_clearing() {
@@ -209,21 +208,20 @@ impl PaneMachine {
     fn may_decorate(&self) -> bool {
         matches!(self.state.has, Has::Known(_))
             || self.stop.is_some()
-            || self.state.failing
+            || self.tries.of(Tried::State).failing
             || self.state.has_yielded()
             || self.claim.is_once()
     }
 
     fn go(&self, carries: &Carries, now: Duration) -> Go {
         let topic = carries.topic();
-        let (waits, pace) = match carries {
+        let pace = match carries {
             Carries::State(..) if self.stop.is_some() => return Go::Never,
-            Carries::State(record, _) => (self.state.failing, self.state_pace(record.state)),
-            Carries::Presentation(_) => (self.presentation.failing, self.metadata_pace()),
-            Carries::Reason(_) => (self.reason.failing, self.metadata_pace()),
-            Carries::Tokens(_) => (self.tokens.failing, self.metadata_pace()),
-            _ => (true, None),
+            Carries::State(record, _) => self.state_pace(record.state),
+            _ if topic == Topic::Metadata => self.metadata_pace(),
+            _ => None,
         };
+        let waits = carries.tried().is_none_or(|tried| self.tries.of(tried).failing);
         let rest = self.rest_of(carries, now).filter(|_| waits);
         let refused = self.rests.of(topic).why == Some(Why::Refused);
         match (rest, pace.filter(|at| now < *at)) {
@@ -233,13 +231,12 @@ impl PaneMachine {
         }
     }
 
-    /// Until when requests of this kind rest.
     pub(super) fn rest_of(&self, carries: &Carries, now: Duration) -> Option<Duration> {
         self.rests.of(carries.topic()).until.filter(|until| now < *until)
     }
 
     fn state_pace(&self, state: ReportState) -> Option<Duration> {
-        let paced = self.state.sent_at.map(|sent| sent + STATE_PACE);
+        let paced = self.tries.of(Tried::State).sent_at.map(|sent| sent + STATE_PACE);
         let follows_work = self.last_state == Some(ReportState::Working);
         let settled = (state == ReportState::Idle && follows_work && !self.claim.is_once())
             .then_some(self.idle_since)
@@ -252,7 +249,7 @@ impl PaneMachine {
         if self.claim.is_once() {
             return None;
         }
-        let sent = self.presentation.sent_at.max(self.tokens.sent_at).max(self.reason.sent_at);
+        let sent = self.tries.of_metadata().iter().filter_map(|it| it.sent_at).max();
         sent.map(|sent| sent + METADATA_PACE)
     }
 
@@ -290,7 +287,6 @@ impl PaneMachine {
         None
     }
 
-    /// When the pane is looked at without a reason of its own.
     fn watched_at(&self, now: Duration) -> Option<Duration> {
         let has_something = self.state.may_be_there() || !self.speaks();
         if !has_something || self.once.is_some() {
@@ -305,7 +301,6 @@ impl PaneMachine {
     }
 }
 
-/// Whether something may go out.
 enum Go {
     Now,
     /// Soon; a flush waits for it.
@@ -315,7 +310,6 @@ enum Go {
     Never,
 }
 
-/// The earliest moment at which something is to be done.
 #[derive(Debug, Default)]
 struct Wake {
     at: Option<Duration>,

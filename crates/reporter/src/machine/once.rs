@@ -16,7 +16,6 @@ use crate::receipt::{Outcome, Part, Reason, Receipt};
 /// Tokens that events make, so that a release takes them off.
 pub(super) const MADE_TOKENS: [&str; 3] = ["model", "ctx", "session"];
 
-/// How far a report that is made once has come.
 #[derive(Debug)]
 pub(super) enum Once {
     /// The pane has to be read first.
@@ -42,7 +41,6 @@ impl PaneMachine {
         matches!(self.once, Some(Once::Unread))
     }
 
-    /// The pane as it is before anything was sent.
     pub(super) fn begin_once(&mut self, pane: &PaneInfo) {
         let Mode::Once(once) = &self.claim.mode else { return };
         let said = Said::of(once);
@@ -112,7 +110,6 @@ impl PaneMachine {
         matches!(&self.claim.mode, Mode::Once(once) if once.only_the_row)
     }
 
-    /// Puts what is said into the slots.
     pub(super) fn say_once(&mut self, pane: &PaneInfo) {
         let Mode::Once(once) = &self.claim.mode else { return };
         let (said, config) = (Said::of(once), once.config.clone());
@@ -250,7 +247,6 @@ impl PaneMachine {
         Some(next)
     }
 
-    /// A one-shot that was started later has reported.
     pub(super) fn superseded(&mut self) {
         if self.once.is_some() && self.stop.is_none() {
             self.stop = Some(Stop::Superseded);

@@ -11,10 +11,8 @@ use super::{About, PaneMachine, Stop};
 use crate::diagnostic::DiagnosticKind;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
-/// When the pane is looked at.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
-    /// From when on something is to be checked.
     pub(super) due: Option<Duration>,
     pub(super) last: Option<Duration>,
     /// A state was delivered in this claim, and metadata was.
@@ -31,7 +29,6 @@ impl Looks {
         *self = Self::default();
     }
 
-    /// Something is to be checked from this moment on.
     pub(super) fn look_at(&mut self, at: Duration) {
         self.due.get_or_insert(at);
     }

@@ -51,7 +51,6 @@ pub(super) struct Receipts {
     made: Vec<Receipt>,
 }
 
-/// The reports of one part.
 #[derive(Debug, Default)]
 struct Line {
     /// The newest value waits to be sent.
@@ -82,7 +81,6 @@ impl Receipts {
         std::mem::take(&mut self.made)
     }
 
-    /// A receipt of what is not counted.
     pub(super) fn note(&mut self, receipt: Receipt) {
         self.made.push(receipt);
     }
@@ -192,7 +190,9 @@ impl Receipts {
     /// Nothing more will be sent or looked at.
     pub(super) fn end(&mut self) {
         self.drop_waiting();
-        PARTS.map(|part| self.lost(part));
+        for part in PARTS {
+            self.lost(part);
+        }
         self.leave_unjudged(Outcome::Sent);
     }
 

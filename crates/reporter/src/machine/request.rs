@@ -8,11 +8,11 @@ use herdr_proto::{
 };
 
 use super::slot::{Climb, Has, PresentationRecord, StateRecord};
+use super::timing::Tried;
 use super::{Mode, Now, PaneCall, PaneMachine, Request};
 use crate::activity::{Presentation, Session};
 use crate::receipt::Part;
 
-/// A request on its way.
 #[derive(Debug, Clone)]
 pub(super) struct Flight {
     pub(super) call: PaneCall,
@@ -23,7 +23,6 @@ pub(super) struct Flight {
     pub(super) void: bool,
 }
 
-/// What a request is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Carries {
     State(StateRecord, Option<Session>),
@@ -32,9 +31,7 @@ pub(super) enum Carries {
     /// The labels that go with a state that was reported once.
     Reason(Option<StateLabels>),
     Tokens(TokenPatch),
-    /// The end of the claim.
     End(EndBy),
-    /// The read-back.
     Look,
     /// Does Herdr detect an agent of its own below the claim?
     Below,
@@ -43,7 +40,6 @@ pub(super) enum Carries {
     Panes,
 }
 
-/// How a claim ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EndBy {
     Release,
@@ -77,7 +73,6 @@ impl Topic {
 }
 
 impl Carries {
-    /// The part that is reported.
     pub(super) fn part(&self) -> Option<Part> {
         match self {
             Self::State(..) => Some(Part::State),
@@ -97,6 +92,17 @@ impl Carries {
             Self::Below => Topic::Below,
             Self::Version => Topic::Version,
             Self::Processes | Self::Panes => Topic::Identity,
+        }
+    }
+
+    /// Which of the tries is this one's.
+    pub(super) fn tried(&self) -> Option<Tried> {
+        match self {
+            Self::State(..) => Some(Tried::State),
+            Self::Presentation(_) => Some(Tried::Presentation),
+            Self::Reason(_) => Some(Tried::Reason),
+            Self::Tokens(_) => Some(Tried::Tokens),
+            _ => None,
         }
     }
 
@@ -133,17 +139,13 @@ impl PaneMachine {
             }
             _ => self.new_flight(carries, now),
         };
-        let sent = Some(now.elapsed);
         match &flight.carries {
-            Carries::State(record, _) => {
-                self.state.sent_at = sent;
-                self.last_state = Some(record.state);
-            }
-            Carries::Presentation(_) => self.presentation.sent_at = sent,
-            Carries::Reason(_) => self.reason.sent_at = sent,
-            Carries::Tokens(_) => self.tokens.sent_at = sent,
-            Carries::Look => self.looks.last = sent,
+            Carries::State(record, _) => self.last_state = Some(record.state),
+            Carries::Look => self.looks.last = Some(now.elapsed),
             _ => {}
+        }
+        if let Some(tried) = flight.carries.tried() {
+            self.tries.of_mut(tried).sent_at = Some(now.elapsed);
         }
         if let Some(part) = flight.carries.part() {
             self.receipts.sent(part);
@@ -156,7 +158,6 @@ impl PaneMachine {
         Request { call, deadline }
     }
 
-    /// How far what it carries has climbed.
     pub(super) fn climb_of(&self, carries: &Carries) -> Climb {
         match carries {
             Carries::State(..) | Carries::End(_) => self.state.climb,
@@ -173,9 +174,9 @@ impl PaneMachine {
         let seq = self.number(&carries, now);
         let call = match &carries {
             Carries::State(record, session) => self.report(record, session.as_ref(), seq),
-            Carries::Presentation(record) => self.presentation_call(record.as_ref(), seq),
-            Carries::Reason(labels) => self.reason_call(labels.as_ref(), seq),
-            Carries::Tokens(patch) => self.tokens_call(patch, seq),
+            Carries::Presentation(_) | Carries::Reason(_) | Carries::Tokens(_) => {
+                self.metadata_call(&carries, seq)
+            }
             Carries::End(by) => self.end_call(*by, seq),
             Carries::Look => PaneCall::Get(PaneGet::new(self.claim.pane.clone())),
             Carries::Below => {
@@ -232,24 +233,41 @@ impl PaneMachine {
         PaneCall::Report(report)
     }
 
-    fn presentation_call(&self, record: Option<&PresentationRecord>, seq: Option<Seq>) -> PaneCall {
+    fn metadata_call(&self, carries: &Carries, seq: Option<Seq>) -> PaneCall {
         let claim = self.speaker();
         let mut report = ReportMetadata::new(claim.pane.clone(), claim.source.clone());
         report.seq = seq;
-        let Some(record) = record else {
-            clear(&mut report);
-            self.guard(&mut report);
-            return PaneCall::Metadata(report);
-        };
         report.ttl_ms = Some(self.claim.metadata_ttl);
-        let Presentation { title, display_agent, labels } = &record.presentation;
-        if claim.is_once() {
-            self.edit(&mut report, &record.presentation);
-        } else {
-            report.title.clone_from(title);
-            report.display_agent.clone_from(display_agent);
-            report.state_labels.clone_from(labels);
-            self.guard(&mut report);
+        match carries {
+            Carries::Tokens(patch) => report.tokens.clone_from(patch),
+            Carries::Reason(labels) => {
+                report.source = reason_source(&claim.source);
+                match labels {
+                    Some(labels) => report.state_labels.clone_from(labels),
+                    None => clear(&mut report),
+                }
+            }
+            Carries::Presentation(Some(record)) if claim.is_once() => {
+                self.edit(&mut report, &record.presentation);
+            }
+            Carries::Presentation(Some(record)) => {
+                let Presentation { title, display_agent, labels } = record.presentation.clone();
+                report.title = title;
+                report.display_agent = display_agent;
+                report.state_labels = labels;
+            }
+            _ => clear(&mut report),
+        }
+        // An edit is of whatever is shown, and tokens cannot be guarded.
+        let guarded = match carries {
+            Carries::Reason(labels) => labels.is_some(),
+            Carries::Presentation(_) => !claim.is_once(),
+            _ => false,
+        };
+        if guarded {
+            let under = self.herdrs_agent();
+            report.applies_to_source = under.is_none().then(|| claim.source.clone());
+            report.agent = Some(under.unwrap_or_else(|| claim.agent.clone()));
         }
         PaneCall::Metadata(report)
     }
@@ -270,43 +288,6 @@ impl PaneMachine {
         report.clear_state_labels = wanted.labels.is_empty() && !has.labels.is_empty();
         report.state_labels.clone_from(&wanted.labels);
         report.state_labels.retain(|state, text| has.labels.get(state) != Some(text));
-    }
-
-    /// Shows it only under the row that it is about.
-    fn guard(&self, report: &mut ReportMetadata) {
-        let claim = self.speaker();
-        if claim.is_once() {
-            return;
-        }
-        let under = self.herdrs_agent();
-        report.applies_to_source = under.is_none().then(|| claim.source.clone());
-        report.agent = Some(under.unwrap_or_else(|| claim.agent.clone()));
-    }
-
-    fn reason_call(&self, labels: Option<&StateLabels>, seq: Option<Seq>) -> PaneCall {
-        let claim = &self.claim;
-        let mut report = ReportMetadata::new(claim.pane.clone(), reason_source(&claim.source));
-        report.seq = seq;
-        match labels {
-            Some(labels) => {
-                report.state_labels.clone_from(labels);
-                report.ttl_ms = Some(claim.metadata_ttl);
-                let under = self.herdrs_agent();
-                report.applies_to_source = under.is_none().then(|| claim.source.clone());
-                report.agent = Some(under.unwrap_or_else(|| claim.agent.clone()));
-            }
-            None => clear(&mut report),
-        }
-        PaneCall::Metadata(report)
-    }
-
-    fn tokens_call(&self, patch: &TokenPatch, seq: Option<Seq>) -> PaneCall {
-        let claim = self.speaker();
-        let mut report = ReportMetadata::new(claim.pane.clone(), claim.source.clone());
-        report.seq = seq;
-        report.tokens = patch.clone();
-        report.ttl_ms = Some(self.claim.metadata_ttl);
-        PaneCall::Metadata(report)
     }
 
     fn end_call(&self, by: EndBy, seq: Option<Seq>) -> PaneCall {
@@ -338,8 +319,8 @@ impl PaneMachine {
     }
 }
 
-/// Takes title, name and labels off.
 fn clear(report: &mut ReportMetadata) {
+    report.ttl_ms = None;
     report.clear_title = true;
     report.clear_display_agent = true;
     report.clear_state_labels = true;

@@ -11,7 +11,6 @@ use crate::activity::{Activity, Snapshot};
 use crate::config::Config;
 use crate::event::AgentEvent;
 
-/// What the events say together.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     activity: Activity,

@@ -14,19 +14,14 @@ const REPAIRS: usize = 3;
 /// … within this time, and the other writer is left alone.
 const REPAIRS_WITHIN: Duration = Duration::from_secs(30);
 
-/// One part: the state, the presentation, or one token.
 #[derive(Debug, Clone)]
 pub(super) struct Slot<T> {
     /// What the server is to have; `None` is nothing of ours.
     pub(super) wanted: Option<T>,
     /// What it has of ours.
     pub(super) has: Has<T>,
-    /// When it went out last.
-    pub(super) sent_at: Option<Duration>,
     /// It went out, and nobody has looked since.
     pub(super) unseen: bool,
-    /// The last attempt failed. It waits for the rest of its topic.
-    pub(super) failing: bool,
     /// The server has no room for it; until then it is left out.
     pub(super) left_out_until: Option<Duration>,
     /// How far the climb over a foreign mark has come.
@@ -38,7 +33,6 @@ pub(super) struct Slot<T> {
     repairs: Vec<Duration>,
 }
 
-/// What the server has of a part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Has<T> {
     /// Nothing of ours.
@@ -61,7 +55,6 @@ pub(super) enum Climb {
     Nanos,
 }
 
-/// What one report of the state says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StateRecord {
     pub(super) state: ReportState,
@@ -69,7 +62,6 @@ pub(super) struct StateRecord {
     pub(super) resend: u64,
 }
 
-/// What one report of the presentation says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PresentationRecord {
     pub(super) presentation: Presentation,
@@ -83,9 +75,7 @@ impl<T> Default for Slot<T> {
         Self {
             wanted: None,
             has: Has::Absent,
-            sent_at: None,
             unseen: false,
-            failing: false,
             left_out_until: None,
             climb: Climb::None,
             yielded: None,
@@ -106,7 +96,6 @@ impl<T: Clone + PartialEq> Slot<T> {
         !same && !self.has_yielded()
     }
 
-    /// Something of ours may be there.
     pub(super) fn may_be_there(&self) -> bool {
         !matches!(self.has, Has::Absent)
     }
@@ -121,7 +110,6 @@ impl<T: Clone + PartialEq> Slot<T> {
     /// Nothing that an earlier server did counts any more.
     pub(super) fn start_over(&mut self) {
         self.forget();
-        self.failing = false;
         self.left_out_until = None;
         self.unseen = false;
         self.try_anew();
@@ -138,7 +126,6 @@ impl<T: Clone + PartialEq> Slot<T> {
     pub(super) fn taken(&mut self, value: Option<T>) {
         self.has = value.map_or(Has::Absent, Has::Known);
         self.unseen = true;
-        self.failing = false;
         self.left_out_until = None;
     }
 
@@ -201,8 +188,6 @@ pub(super) struct Tokens {
     /// A pane that is full takes those that are there together, and each new
     /// one alone.
     pub(super) apart: bool,
-    pub(super) sent_at: Option<Duration>,
-    pub(super) failing: bool,
 }
 
 impl Tokens {
@@ -227,7 +212,6 @@ impl Tokens {
         self.slots.values().any(Slot::lacks)
     }
 
-    /// Some of ours may be on the pane.
     pub(super) fn may_be_there(&self) -> bool {
         self.slots.values().any(Slot::may_be_there)
     }
@@ -258,7 +242,6 @@ impl Tokens {
             .collect()
     }
 
-    /// When one that was left out is tried again.
     pub(super) fn next_try(&self) -> Option<Duration> {
         let left_out = self.slots.values().filter(|slot| slot.lacks());
         left_out.filter_map(|slot| slot.left_out_until).min()
@@ -278,7 +261,6 @@ impl Tokens {
         }
     }
 
-    /// The keys of a patch that the server has not got yet.
     pub(super) fn new_keys(&self, patch: &TokenPatch) -> Vec<TokenKey> {
         let is_new = |key: &TokenKey| self.slots.get(key).is_some_and(|slot| !slot.may_be_there());
         patch.iter().map(|(key, _)| key).filter(|key| is_new(key)).cloned().collect()

@@ -63,7 +63,6 @@ impl Backoff {
         Self { until: None, attempts: 0, random: seed | 1 }
     }
 
-    /// When the next attempt may be made; `None` is now.
     pub(super) fn until(&self) -> Option<Duration> {
         self.until
     }
@@ -101,7 +100,6 @@ impl Backoff {
     }
 }
 
-/// The rest of each topic.
 #[derive(Debug, Default)]
 pub(super) struct Rests([Rest; Topic::ALL.len()]);
 
@@ -131,7 +129,6 @@ impl Rests {
         &mut self.0[topic as usize]
     }
 
-    /// One that fails.
     pub(super) fn failing(&self) -> Option<Topic> {
         Topic::ALL.into_iter().find(|topic| self.of(*topic).failures > 0)
     }
@@ -182,7 +179,44 @@ impl Rest {
     }
 }
 
-/// How an attempt failed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Try {
+    /// When one went out last.
+    pub(super) sent_at: Option<Duration>,
+    /// The last one failed, so the next one waits for the rest of its topic.
+    pub(super) failing: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tried {
+    State,
+    Presentation,
+    Reason,
+    Tokens,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tries([Try; Tried::Tokens as usize + 1]);
+
+impl Tries {
+    pub(super) fn of(&self, tried: Tried) -> Try {
+        self.0[tried as usize]
+    }
+
+    pub(super) fn of_mut(&mut self, tried: Tried) -> &mut Try {
+        &mut self.0[tried as usize]
+    }
+
+    /// Those of metadata, which share a method.
+    pub(super) fn of_metadata(&self) -> &[Try] {
+        &self.0[Tried::Presentation as usize..]
+    }
+
+    pub(super) fn start_over(&mut self) {
+        self.0.iter_mut().for_each(|it| it.failing = false);
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
     /// Not answered in time.
