@@ -92,9 +92,9 @@ fn fold_and_report(bencher: Bencher<'_, '_>) {
                 PaneId::parse("w1:p1").unwrap(),
                 SourceId::parse("custom:host").unwrap(),
                 AgentLabel::parse("host").unwrap(),
-                &config,
+                config.clone(),
             );
-            claim.any_pane = true;
+            claim.config.any_pane = true;
             let (mut machine, mut activity) = (PaneMachine::new(claim), Activity::default());
             let (mut requests, mut time) = (0_u32, Duration::ZERO);
             for event in events {

@@ -165,7 +165,7 @@ impl Builder {
         };
         let options = Options::default().allow_foreign_socket(config.allow_foreign_socket);
         let client = Client::new(endpoint.socket(), options);
-        let mut claim = Claim::new(endpoint.pane().clone(), source, label, &config);
+        let mut claim = Claim::new(endpoint.pane().clone(), source, label, config.clone());
         claim.seed = RandomState::new().build_hasher().finish();
         let shared = Shared::new(config);
         shared.resume(activity);

@@ -73,14 +73,11 @@ pub struct Config {
     pub defer_to: Vec<String>,
     /// Paths of the reporters that the host has actually loaded. Default: none.
     pub loaded_reporters: Vec<PathBuf>,
-    /// Whether Herdr says the state, as [`Mode::LeaveState`] has it. For the
-    /// sidecar.
-    ///
-    /// [`Mode::LeaveState`]: crate::machine::Mode::LeaveState
+    /// Whether Herdr says the state of the agent. For the sidecar.
     #[doc(hidden)]
     pub leave_state: bool,
-    /// As [`Claim::own_label`](crate::machine::Claim::own_label). For the
-    /// sidecar.
+    /// Whether somebody asked for the agent's label. Otherwise the state is left
+    /// to Herdr where it detects an agent of its own in the pane. For the sidecar.
     #[doc(hidden)]
     pub own_label: bool,
 }

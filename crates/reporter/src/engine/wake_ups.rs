@@ -54,7 +54,7 @@ async fn f54_an_idle_reporter_wakes_up_at_most_twice_a_minute_beside_its_request
     let config = Config { runtime_folder: Some(leases), ..Config::default() };
     let source = SourceId::parse("custom:host").unwrap();
     let label = AgentLabel::parse("host").unwrap();
-    let claim = Claim::new(pane.clone(), source, label, &config);
+    let claim = Claim::new(pane.clone(), source, label, config.clone());
     let endpoint = Endpoint::new(herdr.socket_path(), pane);
     let shared = Shared::new(config);
     let client = Client::new(herdr.socket_path(), Options::default());

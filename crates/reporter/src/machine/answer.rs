@@ -74,7 +74,7 @@ impl PaneMachine {
                 self.predecessor = None;
                 self.late = None;
                 self.state_delivered(now, &before);
-                self.detected.claimed(now, self.claim.own_label);
+                self.detected.claimed(now, self.claim.config.own_label);
                 if session.is_some() {
                     self.told_session = session;
                     // A custom source's session is taken and never shown
@@ -111,7 +111,7 @@ impl PaneMachine {
         if self.once.is_some() || !self.has_metadata() {
             self.refresh_at = None;
         } else {
-            let refresh = now + (self.claim.metadata_ttl.as_duration() / 3).max(REFRESH_MIN);
+            let refresh = now + (self.claim.config.metadata_ttl.as_duration() / 3).max(REFRESH_MIN);
             self.refresh_at.get_or_insert(refresh);
         }
     }

@@ -1,16 +1,19 @@
 //! What a machine is for, and what it hands on.
 
-use std::time::Duration;
-
-use herdr_proto::{AgentLabel, PaneId, ReleaseAgent, Seq, SourceId, TokenKey, Ttl};
+use herdr_proto::{AgentLabel, PaneId, ReleaseAgent, Seq, SourceId, TokenKey};
 
 use super::PaneMachine;
 use super::slot::Has;
-use crate::config::{Config, UnverifiedPane};
+use crate::config::Config;
 use crate::event::AgentEvent;
 
 /// What a machine is for. Constant for its life, but for the pane's id, if the
 /// pane is found again under another one.
+///
+/// It claims the row, keeps it true, and takes everything off at the end. With
+/// [`Config::leave_state`] Herdr says the state of the agent, and title, labels
+/// and tokens are shown under Herdr's row; if a host says a state and Herdr
+/// shows no agent for three seconds, it claims the row until Herdr does.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Claim {
@@ -21,36 +24,11 @@ pub struct Claim {
     /// The agent's label.
     pub agent: AgentLabel,
     /// How it reports.
-    pub mode: Mode,
-    /// Whether somebody asked for this label. Otherwise the state is left to
-    /// Herdr where it detects an agent of its own in the pane.
-    pub own_label: bool,
-    /// As [`Config::settle`].
-    pub settle: Duration,
-    /// As [`Config::metadata_ttl`].
-    pub metadata_ttl: Ttl,
-    /// As [`Config::verify`].
-    pub verify: bool,
-    /// As [`Config::any_pane`].
-    pub any_pane: bool,
-    /// As [`Config::unverified_pane`].
-    pub unverified_pane: UnverifiedPane,
+    pub config: Config,
+    /// It reports this once, on top of what the pane shows, and leaves it there.
+    pub once: Option<OneShot>,
     /// Spreads the attempts of many reporters; any number.
     pub seed: u64,
-}
-
-/// How a machine reports.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Mode {
-    /// It claims the row, keeps it true, and takes everything off at the end.
-    Owner,
-    /// Herdr says the state of the agent; title, labels and tokens are shown
-    /// under Herdr's row. If a host says a state and Herdr shows no agent for
-    /// three seconds, it claims the row until Herdr does.
-    LeaveState,
-    /// It reports once, on top of what the pane shows, and leaves it there.
-    Once(Box<OneShot>),
 }
 
 /// What is reported once.
@@ -59,8 +37,6 @@ pub enum Mode {
 pub struct OneShot {
     /// What the host says.
     pub events: Vec<AgentEvent>,
-    /// What of it is shown.
-    pub config: Config,
     /// When the process that says it was started, in microseconds since 1970:
     /// the number of its state, so that what was started last wins.
     pub started: u64,
@@ -70,31 +46,15 @@ pub struct OneShot {
 
 impl OneShot {
     /// Events that are reported once.
-    pub fn new(events: Vec<AgentEvent>, config: Config, started: u64) -> Self {
-        Self { events, config, started, only_the_row: false }
+    pub fn new(events: Vec<AgentEvent>, started: u64) -> Self {
+        Self { events, started, only_the_row: false }
     }
 }
 
 impl Claim {
-    /// The claim of a pane, with what `config` says of it.
-    pub fn new(pane: PaneId, source: SourceId, agent: AgentLabel, config: &Config) -> Self {
-        Self {
-            pane,
-            source,
-            agent,
-            mode: if config.leave_state { Mode::LeaveState } else { Mode::Owner },
-            own_label: config.own_label,
-            settle: config.settle,
-            metadata_ttl: config.metadata_ttl,
-            verify: config.verify,
-            any_pane: config.any_pane,
-            unverified_pane: config.unverified_pane,
-            seed: 0,
-        }
-    }
-
-    pub(super) fn is_once(&self) -> bool {
-        matches!(self.mode, Mode::Once(_))
+    /// The claim of a pane.
+    pub fn new(pane: PaneId, source: SourceId, agent: AgentLabel, config: Config) -> Self {
+        Self { pane, source, agent, config, once: None, seed: 0 }
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use herdr_proto::{AgentLabel, Explanation, PaneInfo};
 
 use super::request::EndBy;
-use super::{Claim, Mode, PaneMachine};
+use super::{Claim, PaneMachine};
 
 /// How long Herdr may take to show an agent whose state is wanted.
 const SHOWS_WITHIN: Duration = Duration::from_secs(3);
@@ -45,7 +45,8 @@ enum Below {
 impl Detected {
     pub(super) fn new(claim: &Claim) -> Self {
         Self {
-            left_to: (claim.mode == Mode::LeaveState).then(|| claim.agent.clone()),
+            left_to: (claim.config.leave_state && claim.once.is_none())
+                .then(|| claim.agent.clone()),
             none_since: None,
             below: Below::Unknown,
             ask_at: None,
@@ -144,7 +145,7 @@ impl PaneMachine {
         let Some(at) = self.asks_below_at() else { return };
         self.detected.ask_after = (self.detected.ask_after * 2).min(ASK_CAP);
         self.detected.ask_at = Some(at.max(now) + self.detected.ask_after);
-        let Some(agent) = agent.filter(|_| !self.claim.is_once()) else { return };
+        let Some(agent) = agent.filter(|_| !self.claim.once.is_some()) else { return };
         self.detected.ask_at = None;
         self.leave_state_to(Some(agent));
         self.looks.look_at(now);

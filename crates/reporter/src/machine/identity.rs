@@ -95,7 +95,7 @@ impl PaneMachine {
                 return self.identity_gate(now);
             }
             Some(Search::Among(_)) => Some(Carries::Processes),
-            None if self.identity.verdict.is_none() && !self.claim.any_pane => {
+            None if self.identity.verdict.is_none() && !self.claim.config.any_pane => {
                 Some(Carries::Processes)
             }
             None => None,
@@ -115,9 +115,9 @@ impl PaneMachine {
     /// Whether a pane may be claimed of which this is proven.
     fn allows(&self, identity: Identity) -> bool {
         match identity {
-            _ if self.claim.any_pane => true,
+            _ if self.claim.config.any_pane => true,
             Identity::Proven => true,
-            Identity::Unprovable => self.claim.unverified_pane == UnverifiedPane::Allow,
+            Identity::Unprovable => self.claim.config.unverified_pane == UnverifiedPane::Allow,
             Identity::Foreign => false,
         }
     }
@@ -128,10 +128,12 @@ impl PaneMachine {
         match self.identity.verdict {
             Some(verdict) => Some(self.allows(verdict)),
             // A server that does not answer proves nothing.
-            None if self.lease_awaited && (self.identity.unanswered || self.claim.any_pane) => {
+            None if self.lease_awaited
+                && (self.identity.unanswered || self.claim.config.any_pane) =>
+            {
                 Some(true)
             }
-            None => (self.claim.any_pane && self.wants).then_some(true),
+            None => (self.claim.config.any_pane && self.wants).then_some(true),
         }
     }
 
@@ -185,7 +187,7 @@ impl PaneMachine {
     /// much later.
     pub(super) fn seek_pane(&mut self, now: Duration, detail: String) {
         let searchable =
-            !self.claim.any_pane && self.identity.verdict != Some(Identity::Unprovable);
+            !self.claim.config.any_pane && self.identity.verdict != Some(Identity::Unprovable);
         self.identity.missing = Some(detail);
         if searchable {
             self.identity.search = Some(Search::List);

@@ -47,8 +47,8 @@ pub enum Input {
     /// not.
     AwaitLease,
     /// Another process that reports once was started later and has reported:
-    /// what this one says of the state is out of date. Only for
-    /// [`Mode::Once`](super::Mode::Once).
+    /// what this one says of the state is out of date. Only for a
+    /// [`OneShot`](super::OneShot).
     Superseded,
     /// The time asked for has come, or any other.
     Timer,

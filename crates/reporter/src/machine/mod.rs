@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use herdr_proto::{AgentLabel, PaneId, Pong, ReportState, Seq, StateLabels};
 
-pub use claim::{Claim, Mode, OneShot, PredecessorClaim};
+pub use claim::{Claim, OneShot, PredecessorClaim};
 pub use io::{
     Answer, Ended, Failure, FailureKind, Identity, Input, Lease, Now, PaneCall, Request, Step,
 };
@@ -69,9 +69,9 @@ const REQUEST_DEADLINE: Duration = Duration::from_millis(1500);
 ///     PaneId::parse("w1:p1")?,
 ///     SourceId::parse("custom:host")?,
 ///     AgentLabel::parse("host")?,
-///     &config,
+///     config.clone(),
 /// );
-/// claim.any_pane = true; // else it first asks whose pane it is
+/// claim.config.any_pane = true; // else it first asks whose pane it is
 /// let mut machine = PaneMachine::new(claim);
 /// let mut activity = Activity::default();
 /// activity.apply(AgentEvent::agent_started())?;
@@ -170,7 +170,7 @@ impl PaneMachine {
             lease: Lease::Held,
             lease_awaited: false,
             identity: PaneIdentity::default(),
-            wants: claim.is_once(),
+            wants: claim.once.is_some(),
             state: Slot::default(),
             presentation: Slot::default(),
             reason: Slot::default(),

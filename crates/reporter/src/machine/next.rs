@@ -172,7 +172,7 @@ impl PaneMachine {
             metadata.push(Carries::Reason(self.reason.wanted.clone()));
         }
         if self.presentation.lacks() {
-            let next = if self.claim.is_once() && self.wants {
+            let next = if self.claim.once.is_some() && self.wants {
                 self.next_edit()
             } else {
                 self.presentation.wanted.clone()
@@ -210,7 +210,7 @@ impl PaneMachine {
             || self.stop.is_some()
             || self.tries.of(Tried::State).failing
             || self.state.has_yielded()
-            || self.claim.is_once()
+            || self.claim.once.is_some()
     }
 
     fn go(&self, carries: &Carries, now: Duration) -> Go {
@@ -238,15 +238,15 @@ impl PaneMachine {
     fn state_pace(&self, state: ReportState) -> Option<Duration> {
         let paced = self.tries.of(Tried::State).sent_at.map(|sent| sent + STATE_PACE);
         let follows_work = self.last_state == Some(ReportState::Working);
-        let settled = (state == ReportState::Idle && follows_work && !self.claim.is_once())
+        let settled = (state == ReportState::Idle && follows_work && !self.claim.once.is_some())
             .then_some(self.idle_since)
             .flatten()
-            .map(|since| since.saturating_add(self.claim.settle));
+            .map(|since| since.saturating_add(self.claim.config.settle));
         paced.max(settled)
     }
 
     fn metadata_pace(&self) -> Option<Duration> {
-        if self.claim.is_once() {
+        if self.claim.once.is_some() {
             return None;
         }
         let sent = self.tries.of_metadata().iter().filter_map(|it| it.sent_at).max();
@@ -282,7 +282,7 @@ impl PaneMachine {
             self.receipts.leave_unjudged(Outcome::Sent);
         }
         wake.at(due);
-        wake.pending |= self.claim.is_once() && due.is_some();
+        wake.pending |= self.claim.once.is_some() && due.is_some();
         wake.at(watch);
         None
     }

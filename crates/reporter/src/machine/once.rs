@@ -7,7 +7,7 @@ use herdr_proto::{
 
 use super::said::{Said, SaidState};
 use super::slot::{Has, PresentationRecord, StateRecord};
-use super::{About, Claim, Mode, PaneMachine, Stop};
+use super::{About, Claim, PaneMachine, Stop};
 use crate::activity::{Presentation, Session, Snapshot};
 use crate::config::{Config, Privacy, Source};
 use crate::diagnostic::DiagnosticKind;
@@ -31,7 +31,7 @@ pub(super) enum Once {
 
 impl Once {
     pub(super) fn new(claim: &Claim) -> Option<Self> {
-        claim.is_once().then_some(Self::Unread)
+        claim.once.is_some().then_some(Self::Unread)
     }
 }
 
@@ -42,7 +42,7 @@ impl PaneMachine {
     }
 
     pub(super) fn begin_once(&mut self, pane: &PaneInfo) {
-        let Mode::Once(once) = &self.claim.mode else { return };
+        let Some(once) = &self.claim.once else { return };
         let said = Said::of(once);
         if said.release && self.stop.is_none() {
             self.once = Some(Once::Releasing);
@@ -107,18 +107,19 @@ impl PaneMachine {
     }
 
     fn only_the_row(&self) -> bool {
-        matches!(&self.claim.mode, Mode::Once(once) if once.only_the_row)
+        self.claim.once.as_ref().is_some_and(|once| once.only_the_row)
     }
 
     pub(super) fn say_once(&mut self, pane: &PaneInfo) {
-        let Mode::Once(once) = &self.claim.mode else { return };
-        let (said, config) = (Said::of(once), once.config.clone());
+        let Some(once) = &self.claim.once else { return };
+        let (said, config) = (Said::of(once), self.claim.config.clone());
         self.once = Some(Once::Saying);
         self.wants = true;
         let snapshot = said.snapshot(&config);
         let shown = pane.agent.as_deref().and_then(AgentLabel::normalize);
         let ours = shown.as_ref() == Some(&self.claim.agent);
-        let herdrs = shown.filter(|shown| !self.claim.own_label && shown.is_known() && !ours);
+        let herdrs =
+            shown.filter(|shown| !self.claim.config.own_label && shown.is_known() && !ours);
         let state = said.state(ours.then_some(&pane.agent_status), snapshot.as_ref());
         if let Some(state) = state {
             let fresh = said.state == SaidState::Said;

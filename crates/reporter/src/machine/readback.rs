@@ -42,7 +42,7 @@ impl PaneMachine {
             _ => false,
         };
         let first = !std::mem::replace(&mut self.looks.state_delivered, true);
-        if (self.claim.verify && (first || !same)) || self.state.climb > Climb::None {
+        if (self.claim.config.verify && (first || !same)) || self.state.climb > Climb::None {
             self.looks.look_at(now);
         }
         self.looks.last = Some(now);
@@ -52,7 +52,7 @@ impl PaneMachine {
     /// first of a claim is looked at as the claim is.
     pub(super) fn metadata_delivered(&mut self, now: Duration, climb: Climb) {
         let first = !std::mem::replace(&mut self.looks.metadata_delivered, true);
-        if (first && self.claim.verify && self.once.is_none()) || climb > Climb::None {
+        if (first && self.claim.config.verify && self.once.is_none()) || climb > Climb::None {
             self.looks.look_at(now);
         }
     }

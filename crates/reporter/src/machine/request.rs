@@ -9,7 +9,7 @@ use herdr_proto::{
 
 use super::slot::{Climb, Has, PresentationRecord, StateRecord};
 use super::timing::Tried;
-use super::{Mode, Now, PaneCall, PaneMachine, Request};
+use super::{Now, PaneCall, PaneMachine, Request};
 use crate::activity::{Presentation, Session};
 use crate::receipt::Part;
 
@@ -199,9 +199,9 @@ impl PaneMachine {
             return None;
         }
         let climb = self.climb_of(carries);
-        let clock = match (&self.claim.mode, carries.topic()) {
-            (Mode::Once(_), Topic::Metadata) => return None,
-            (Mode::Once(once), _) if climb == Climb::None => once.started,
+        let clock = match (&self.claim.once, carries.topic()) {
+            (Some(_), Topic::Metadata) => return None,
+            (Some(once), _) if climb == Climb::None => once.started,
             _ if climb == Climb::Nanos => now.unix_micros.saturating_mul(1_000),
             _ => now.unix_micros,
         };
@@ -237,7 +237,7 @@ impl PaneMachine {
         let claim = self.speaker();
         let mut report = ReportMetadata::new(claim.pane.clone(), claim.source.clone());
         report.seq = seq;
-        report.ttl_ms = Some(self.claim.metadata_ttl);
+        report.ttl_ms = Some(self.claim.config.metadata_ttl);
         match carries {
             Carries::Tokens(patch) => report.tokens.clone_from(patch),
             Carries::Reason(labels) => {
@@ -247,7 +247,7 @@ impl PaneMachine {
                     None => clear(&mut report),
                 }
             }
-            Carries::Presentation(Some(record)) if claim.is_once() => {
+            Carries::Presentation(Some(record)) if claim.once.is_some() => {
                 self.edit(&mut report, &record.presentation);
             }
             Carries::Presentation(Some(record)) => {
@@ -261,7 +261,7 @@ impl PaneMachine {
         // An edit is of whatever is shown, and tokens cannot be guarded.
         let guarded = match carries {
             Carries::Reason(labels) => labels.is_some(),
-            Carries::Presentation(_) => !claim.is_once(),
+            Carries::Presentation(_) => !claim.once.is_some(),
             _ => false,
         };
         if guarded {

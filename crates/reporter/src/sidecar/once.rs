@@ -30,11 +30,10 @@ pub struct Reported {
 pub async fn report_once(
     pane: &Endpoint,
     claim: Claim,
-    config: &Config,
     until: Instant,
     is_superseded: impl Fn() -> bool,
 ) -> Reported {
-    let client = client(pane, config);
+    let client = client(pane, &claim.config);
     let started = Instant::now();
     let now = || {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

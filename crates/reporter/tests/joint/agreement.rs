@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fake_herdr::{Model, Observation};
 use herdr_proto::{AgentLabel, PaneId, SourceId};
-use herdr_reporter::machine::{Claim, Input, Mode, OneShot};
+use herdr_reporter::machine::{Claim, Input, OneShot};
 use herdr_reporter::{AgentEvent, Config};
 use proptest::prelude::*;
 use serde_json::json;
@@ -48,11 +48,11 @@ fn once(model: &mut Model, at: Duration, event: &AgentEvent) {
         PaneId::parse(PANE).unwrap(),
         SourceId::parse(SOURCE).unwrap(),
         AgentLabel::parse(AGENT).unwrap(),
-        &config,
+        config.clone(),
     );
-    claim.any_pane = true;
+    claim.config.any_pane = true;
     let started = EPOCH + u64::try_from(at.as_micros()).unwrap();
-    claim.mode = Mode::Once(Box::new(OneShot::new(vec![event.clone()], config.clone(), started)));
+    claim.once = Some(OneShot::new(vec![event.clone()], started));
     let mut world = World::of(claim, Home::Untold, config, std::mem::take(model));
     world.elapsed = at;
     world.step(Input::Timer);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fake_herdr::Model;
 use herdr_proto::{AgentLabel, PaneId, SourceId};
-use herdr_reporter::machine::{Claim, Input, Mode, OneShot, PaneCall};
+use herdr_reporter::machine::{Claim, Input, OneShot, PaneCall};
 use herdr_reporter::{AgentEvent, Config, DiagnosticKind, Ended, Outcome, Part, Reason};
 use serde_json::json;
 
@@ -20,9 +20,9 @@ fn claim(agent: &str, config: &Config) -> Claim {
         PaneId::parse(PANE).unwrap(),
         SourceId::parse(format!("custom:{agent}")).unwrap(),
         AgentLabel::parse(agent).unwrap(),
-        config,
+        config.clone(),
     );
-    claim.any_pane = true;
+    claim.config.any_pane = true;
     claim
 }
 
@@ -31,10 +31,10 @@ fn world_of(claim: Claim, model: Model) -> World {
 }
 
 /// A supervisor whose label nobody asked for.
-fn supervisor(agent: &str, mode: Mode) -> World {
+fn supervisor(agent: &str, leave_state: bool) -> World {
     let mut claim = claim(agent, &Config::default());
-    claim.mode = mode;
-    claim.own_label = false;
+    claim.config.leave_state = leave_state;
+    claim.config.own_label = false;
     world_of(claim, Model::new())
 }
 
@@ -42,7 +42,7 @@ fn supervisor(agent: &str, mode: Mode) -> World {
 fn once(agent: &str, events: Vec<AgentEvent>, after: Duration, model: Model) -> World {
     let mut claim = claim(agent, &Config::default());
     let started = EPOCH + u64::try_from(after.as_micros()).unwrap();
-    claim.mode = Mode::Once(Box::new(OneShot::new(events, Config::default(), started)));
+    claim.once = Some(OneShot::new(events, started));
     let mut world = world_of(claim, model);
     world.elapsed = after;
     world
@@ -82,7 +82,7 @@ fn f10_another_socket_behind_an_answer_makes_the_pane_be_asked_for_first() {
 
 #[test]
 fn f11_a_default_label_gives_way_to_the_agent_that_herdr_detects() {
-    let mut world = supervisor("npx", Mode::Owner);
+    let mut world = supervisor("npx", false);
     world.tell(state("idle"));
     world.tell(title("T"));
     world.serve_for(SECOND);
@@ -106,7 +106,7 @@ fn f11_a_default_label_gives_way_to_the_agent_that_herdr_detects() {
 
 #[test]
 fn f11_the_row_is_the_default_labels_again_once_that_agent_has_gone() {
-    let mut world = supervisor("npx", Mode::Owner);
+    let mut world = supervisor("npx", false);
     world.tell(state("working"));
     world.serve_for(SECOND);
     world.model.agent_appears(world.elapsed, PANE, "claude", "idle");
@@ -360,7 +360,7 @@ fn f25_a_refused_release_says_what_the_server_said() {
 
 #[test]
 fn f27_where_herdr_shows_no_such_agent_the_state_is_ours_to_say() {
-    let mut world = supervisor("claude", Mode::LeaveState);
+    let mut world = supervisor("claude", true);
     world.tell(state("idle"));
     world.tell(title("T"));
     world.serve_for(Duration::from_millis(2_500));
@@ -376,7 +376,7 @@ fn f27_where_herdr_shows_no_such_agent_the_state_is_ours_to_say() {
 
 #[test]
 fn f27_where_herdr_shows_it_the_state_is_herdrs() {
-    let mut world = supervisor("claude", Mode::LeaveState);
+    let mut world = supervisor("claude", true);
     world.model.agent_appears(world.elapsed, PANE, "claude", "working");
     world.tell(state("idle"));
     world.tell(title("T"));
@@ -394,7 +394,7 @@ fn f27_where_herdr_shows_it_the_state_is_herdrs() {
 
 #[test]
 fn f27_the_state_is_handed_back_when_the_screen_is_the_agents() {
-    let mut world = supervisor("claude", Mode::LeaveState);
+    let mut world = supervisor("claude", true);
     world.tell(state("working"));
     world.serve_for(Duration::from_secs(4));
     assert_eq!(world.model.authority(PANE).unwrap().1, "claude");
@@ -449,9 +449,9 @@ fn f31_one_shots_over_a_detected_agent() {
     assert_eq!(release.pane().agent.as_deref(), Some("claude"), "{:?}", release.methods());
 
     let mut claim = claim(AGENT, &Config::default());
-    claim.own_label = false;
+    claim.config.own_label = false;
     let events = vec![crate::events::blocked("why"), title("T")];
-    claim.mode = Mode::Once(Box::new(OneShot::new(events, Config::default(), EPOCH * 2)));
+    claim.once = Some(OneShot::new(events, EPOCH * 2));
     let mut nobody_asked = world_of(claim, release.model);
     nobody_asked.elapsed = SECOND * 5;
     nobody_asked.step(Input::Timer);

@@ -19,8 +19,8 @@ fn judged(label: &str, state: ReportState, shown: &Value) -> Option<Reason> {
     let (config, mut activity) = (Config::default(), Activity::default());
     let (source, agent) = (SourceId::parse("custom:host"), AgentLabel::parse(label));
     let mut claim =
-        Claim::new(PaneId::parse(PANE).unwrap(), source.unwrap(), agent.unwrap(), &config);
-    claim.any_pane = true;
+        Claim::new(PaneId::parse(PANE).unwrap(), source.unwrap(), agent.unwrap(), config.clone());
+    claim.config.any_pane = true;
     let mut machine = PaneMachine::new(claim);
     activity.apply(AgentEvent::state_set(state, None)).unwrap();
     let mut input = Input::Wanted(activity.snapshot(&config).map(Box::new));

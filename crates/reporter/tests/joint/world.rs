@@ -6,8 +6,7 @@ use std::time::Duration;
 use fake_herdr::{Answer as Served, Model, Observation};
 use herdr_proto::{AgentLabel, PaneId, SourceId};
 use herdr_reporter::machine::{
-    Answer, Claim, Failure, FailureKind, Identity, Input, Mode, Now, PaneCall, PaneMachine,
-    Request, Step,
+    Answer, Claim, Failure, FailureKind, Identity, Input, Now, PaneCall, PaneMachine, Request, Step,
 };
 use herdr_reporter::sidecar::Activity;
 use herdr_reporter::{AgentEvent, Config, Counters, Diagnostic, Ended, Receipt};
@@ -122,13 +121,13 @@ impl World {
             PaneId::parse(PANE).unwrap(),
             SourceId::parse(SOURCE).unwrap(),
             AgentLabel::parse(AGENT).unwrap(),
-            &config,
+            config.clone(),
         );
         Self::of(claim, home, config, model)
     }
 
     pub(crate) fn of(claim: Claim, home: Home, config: Config, model: Model) -> Self {
-        let unnumbered = matches!(claim.mode, Mode::Once(_));
+        let unnumbered = claim.once.is_some();
         Self {
             model,
             machine: PaneMachine::new(claim),

@@ -3,7 +3,7 @@
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use herdr_proto::{AgentLabel, ReportState, SourceId, canonical_label};
-use herdr_reporter::machine::{Claim, Mode, OneShot};
+use herdr_reporter::machine::{Claim, OneShot};
 use herdr_reporter::sidecar::{Reported, report_once, shown};
 use herdr_reporter::{AgentEvent, Config, Outcome, Part, Reason};
 use herdr_socket_transport::Endpoint;
@@ -30,14 +30,14 @@ pub(super) async fn trial(
         let finding = "not tried: Herdr shows an agent of its own, whose row is left alone";
         return Ok(Check::open(NAME, finding));
     }
-    let mut claim = Claim::new(endpoint.pane().clone(), source, label, config);
+    let mut claim = Claim::new(endpoint.pane().clone(), source, label, config.clone());
     let mut say = |event, until| {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let started = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
-        let mut once = OneShot::new(vec![event], config.clone(), started);
+        let mut once = OneShot::new(vec![event], started);
         once.only_the_row = true;
-        claim.mode = Mode::Once(Box::new(once));
-        report_once(endpoint, claim.clone(), config, until, || false)
+        claim.once = Some(once);
+        report_once(endpoint, claim.clone(), until, || false)
     };
     let idle = AgentEvent::state_set(ReportState::Idle, None);
     let reported = say(idle, report_by).await;

@@ -5,7 +5,7 @@ use std::io::{Read as _, Seek as _, Write as _};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use herdr_proto::{AgentLabel, Ttl};
-use herdr_reporter::machine::{Claim, Mode, OneShot};
+use herdr_reporter::machine::{Claim, OneShot};
 use herdr_reporter::sidecar::Process;
 use herdr_reporter::sidecar::{LeaseFile, source_for};
 use herdr_reporter::sidecar::{Reported, report_once};
@@ -35,17 +35,17 @@ impl Once<'_> {
     /// Says it; `None` if the label is none or nothing can be sent.
     pub(super) fn report(&self, events: Vec<AgentEvent>) -> Option<Reported> {
         let settings = &self.loaded.settings;
-        let config = &settings.config;
+        let mut config = settings.config.clone();
+        config.own_label = self.loaded.named;
+        config.metadata_ttl = self.ttl;
         let agent = AgentLabel::normalize(&settings.agent)?;
         let source = config.source.clone().unwrap_or_else(|| source_for(&agent));
         let mut claim = Claim::new(self.pane.pane().clone(), source, agent, config);
-        claim.mode = Mode::Once(Box::new(OneShot::new(events, config.clone(), self.started)));
-        claim.own_label = self.loaded.named;
-        claim.metadata_ttl = self.ttl;
+        claim.once = Some(OneShot::new(events, self.started));
         let turn = Turn::take(self.lease, self.until);
         let superseded = || turn.as_ref().is_some_and(|turn| turn.is_after(self.started));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-        let report = report_once(self.pane, claim, config, self.until, superseded);
+        let report = report_once(self.pane, claim, self.until, superseded);
         let reported = runtime.block_on(report);
         let said = |it: &herdr_reporter::Receipt| {
             matches!(it.of, Part::State | Part::Release) && it.outcome != Outcome::Failed
