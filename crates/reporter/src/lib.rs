@@ -58,6 +58,7 @@ mod feed;
 mod handle;
 mod lease;
 mod lease_owner;
+mod leavings;
 #[doc(hidden)]
 pub mod machine;
 mod process;

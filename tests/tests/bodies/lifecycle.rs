@@ -274,11 +274,21 @@ fn b13_what_a_killed_host_left_is_replaced(stage: &Stage) {
     host.tell(r#"{"event":"agent_started"}"#);
     host.tell(r#"{"event":"title_changed","title":"left behind"}"#);
     host.tell(r#"{"event":"labels_changed","labels":{"working":"left too"}}"#);
-    stage.wait(|pane| pane.title.is_some() && pane.state_labels.contains_key("working"));
+    host.tell(r#"{"event":"tokens_changed","tokens":{"branch":"main"}}"#);
+    stage.wait(|pane| {
+        pane.title.is_some()
+            && pane.state_labels.contains_key("working")
+            && pane.tokens.contains_key("branch")
+    });
     host.kill();
     let mut host = stage.sidecar(&[]);
     host.tell(r#"{"event":"session_started","session_id":"x"}"#);
-    stage.wait(|pane| shows(pane, "idle") && pane.title.is_none() && pane.state_labels.is_empty());
+    stage.wait(|pane| {
+        shows(pane, "idle")
+            && pane.title.is_none()
+            && pane.state_labels.is_empty()
+            && pane.tokens.is_empty()
+    });
     assert_eq!(host.finish(), Some(0));
     stage.wait_for_nothing();
 }

@@ -18,6 +18,7 @@ use super::shared::Inheritance;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::lease::LeaseFile;
 use crate::lease_owner::owner_of;
+use crate::leavings::Leavings;
 use crate::machine::{Lease, PredecessorClaim};
 
 /// How long a start waits for an owner that may just be ending.
@@ -66,6 +67,8 @@ pub(super) struct PaneLease {
     lease: LeaseFile,
     predecessor: Option<Arc<Shared>>,
     held: Option<HeldLease>,
+    /// What the lease's file says that a killed owner would leave.
+    noted: Leavings,
     state: State,
     #[cfg(unix)]
     last_ask: Option<Instant>,
@@ -90,6 +93,7 @@ impl PaneLease {
             lease,
             predecessor,
             held: None,
+            noted: Leavings::default(),
             state: State::Unsought,
             #[cfg(unix)]
             last_ask: None,
@@ -109,8 +113,9 @@ impl PaneLease {
     pub(super) fn inherit(&mut self) -> Option<PredecessorClaim> {
         let predecessor = self.predecessor.take_if(|before| !before.is_active())?;
         let Inheritance { claim, lease } = predecessor.take_inheritance();
-        if lease.is_some() {
-            self.held = lease;
+        if let Some(lease) = lease {
+            self.noted = Leavings::noted_in(&lease.file);
+            self.held = Some(lease);
             self.state = State::Settled;
         }
         claim
@@ -183,6 +188,21 @@ impl PaneLease {
         Lease::Held
     }
 
+    /// What the last owner has left, if it was killed.
+    pub(super) fn left_behind(&mut self) -> Option<Leavings> {
+        let held = self.held.as_ref()?;
+        self.noted = Leavings::noted_in(&held.file);
+        Some(self.noted.clone())
+    }
+
+    /// Notes what would stay on the pane if this process were killed now.
+    pub(super) fn note(&mut self, leavings: Leavings) {
+        let Some(held) = self.held.as_ref().filter(|_| leavings != self.noted) else { return };
+        if leavings.note_in(&held.file).is_ok() {
+            self.noted = leavings;
+        }
+    }
+
     pub(super) fn owner(&self) -> Option<u32> {
         owner_of(self.lease.path())
     }
@@ -201,6 +221,7 @@ impl PaneLease {
         let lost = self.held.as_ref().is_some_and(|held| !self.lease.is_in_place(&held.file));
         if let Some(again) = lost.then(|| self.lease.try_take().ok().flatten()).flatten() {
             self.held = Some(HeldLease::new(again));
+            self.noted = Leavings::default();
         }
     }
 

@@ -205,6 +205,9 @@ impl<'a> Engine<'a> {
         if lease != Lease::Held {
             self.lease.ask_for_it(&self.endpoint, self.agent).await;
         }
+        if let Some(left) = self.lease.left_behind().filter(|_| lease == Lease::Held) {
+            self.machine.take_off(left);
+        }
         self.set_lease(lease);
     }
 
@@ -253,6 +256,7 @@ impl<'a> Engine<'a> {
             self.feed(Input::ServerChanged);
         }
         self.feed(Input::Answered(answer));
+        self.lease.note(self.machine.leavings());
         if fine && !self.closing {
             self.hold.open(&self.client);
         }

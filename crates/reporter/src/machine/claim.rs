@@ -6,6 +6,7 @@ use super::PaneMachine;
 use super::slot::Has;
 use crate::config::Config;
 use crate::event::AgentEvent;
+use crate::leavings::Leavings;
 
 /// What a machine is for. Constant for its life, but for the pane's id, if the
 /// pane is found again under another one.
@@ -42,12 +43,15 @@ pub struct OneShot {
     pub started: u64,
     /// A release leaves title, labels and tokens. Default: false.
     pub only_the_row: bool,
+    /// What a reporter that was killed has left; it is taken off. Default:
+    /// nothing.
+    pub left: Leavings,
 }
 
 impl OneShot {
     /// Events that are reported once.
     pub fn new(events: Vec<AgentEvent>, started: u64) -> Self {
-        Self { events, started, only_the_row: false }
+        Self { events, started, only_the_row: false, left: Leavings::default() }
     }
 }
 
@@ -88,6 +92,21 @@ impl PaneMachine {
         for key in predecessor.tokens {
             self.tokens.slots.entry(key).or_default().has = Has::Unsure;
         }
+    }
+
+    /// Takes off, with the first claim, what a reporter that was killed has left.
+    pub fn take_off(&mut self, left: Leavings) {
+        self.left = left;
+    }
+
+    /// What stays on the pane if this process is killed now.
+    pub fn leavings(&self) -> Leavings {
+        let presented = self.presentation.may_be_there() || self.reason.may_be_there();
+        let there = self.tokens.slots.iter().filter_map(|(key, slot)| match &slot.has {
+            Has::Known(text) => Some((key, text)),
+            Has::Absent | Has::Unsure => Some((key, slot.wanted.as_ref()?)),
+        });
+        Leavings::new(presented.then(|| self.speaker().source.clone()), there)
     }
 
     /// What a successor has to know.

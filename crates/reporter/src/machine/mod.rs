@@ -39,6 +39,7 @@ pub use receipts::Counters;
 
 use crate::activity::{Session, Snapshot};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
+use crate::leavings::Leavings;
 use crate::receipt::Part;
 use detected::Detected;
 use ending::Ending;
@@ -111,6 +112,8 @@ pub struct PaneMachine {
     refresh_at: Option<Duration>,
     /// What a dead run of this source left has been taken off.
     cleaned: bool,
+    /// What that run has noted of it.
+    left: Leavings,
 
     /// The claim is a predecessor's, and nothing has been wanted yet.
     inherited: bool,
@@ -183,6 +186,7 @@ impl PaneMachine {
             stop: None,
             refresh_at: None,
             cleaned: false,
+            left: claim.once.as_ref().map(|once| once.left.clone()).unwrap_or_default(),
             inherited: false,
             predecessor: None,
             detected: Detected::new(&claim),

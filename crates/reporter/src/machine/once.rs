@@ -1,9 +1,7 @@
 //! What a few events say where nobody remembers what came before: it is put on
 //! top of what the pane shows.
 
-use herdr_proto::{
-    AgentLabel, PaneInfo, PresentationText, ReportState, StateKey, StateLabels, TokenKey,
-};
+use herdr_proto::{AgentLabel, PaneInfo, PresentationText, ReportState, StateKey, StateLabels};
 
 use super::said::{Said, SaidState};
 use super::slot::{Has, PresentationRecord, StateRecord};
@@ -81,10 +79,8 @@ impl PaneMachine {
         }
         self.presentation.has = Has::Unsure;
         self.reason.has = Has::Unsure;
-        for key in MADE_TOKENS.iter().filter(|key| pane.tokens.contains_key(**key)) {
-            if let Ok(key) = TokenKey::parse(*key) {
-                self.tokens.slots.entry(key).or_default().has = Has::Unsure;
-            }
+        for key in self.left_tokens(pane) {
+            self.tokens.slots.entry(key).or_default().has = Has::Unsure;
         }
     }
 
@@ -131,7 +127,9 @@ impl PaneMachine {
                 .map(|id| Session { id: Some(id), path: None, resume_argv: None });
             // A session that begins leaves the reason as it is.
             if said.state != SaidState::AtLeastIdle || !ours {
-                let labels = accompanying(pane, state, snapshot.as_ref());
+                let others =
+                    if self.shows_leavings() { StateLabels::new() } else { labels_of(pane) };
+                let labels = accompanying(&others, state, snapshot.as_ref());
                 self.reason.wanted = (!labels.is_empty()).then_some(labels);
                 // What is shown may be a reason that is over.
                 let clean = self.reason.wanted.is_none() && pane.state_labels.is_empty();
@@ -154,14 +152,19 @@ impl PaneMachine {
         self.edit_tokens(&said, pane, &config, snapshot.as_ref());
     }
 
+    /// Title and labels are those of a run that was killed.
+    fn shows_leavings(&self) -> bool {
+        self.left.presented_by.as_ref() == Some(&self.claim.source)
+    }
+
     fn edit_presentation(&mut self, said: &Said, pane: &PaneInfo, config: &Config) {
         let mut has = Presentation {
             title: pane.title.as_deref().and_then(PresentationText::normalize),
             display_agent: None,
             labels: labels_of(pane),
         };
-        let mut wanted = has.clone();
-        let before = wanted.clone();
+        let before = has.clone();
+        let mut wanted = if self.shows_leavings() { Presentation::default() } else { has.clone() };
         if said.titled && shows_title(config) {
             wanted.title.clone_from(&said.title);
             if said.title.is_some() {
@@ -229,6 +232,12 @@ impl PaneMachine {
                 slot.wanted = text;
             }
         }
+        for key in self.left.tokens_on(pane) {
+            let slot = self.tokens.slots.entry(key.clone()).or_default();
+            if slot.wanted.is_none() {
+                slot.has = Has::Unsure;
+            }
+        }
         if self.tokens.lack() {
             self.receipts.offer(Part::Tokens, true);
         }
@@ -261,16 +270,20 @@ impl PaneMachine {
 
 /// The labels that go with a state: its reason, and the configured ones where
 /// nobody has set another.
-fn accompanying(pane: &PaneInfo, state: ReportState, snapshot: Option<&Snapshot>) -> StateLabels {
+fn accompanying(
+    others: &StateLabels,
+    state: ReportState,
+    snapshot: Option<&Snapshot>,
+) -> StateLabels {
     let Some(snapshot) = snapshot else { return StateLabels::new() };
     let key = StateKey::from(state);
     let mut labels = snapshot.presentation.labels.clone();
     labels.retain(|state, text| {
-        let shown = pane.state_labels.get(state.as_str());
+        let shown = others.get(state);
         // The settings have decided by now whether the reason is the label.
         let ends_with = |reason: &PresentationText| text.as_str().ends_with(reason.as_str());
         let is_reason = *state == key && snapshot.reason.as_ref().is_some_and(ends_with);
-        is_reason || shown.is_none_or(|shown| shown == text.as_str())
+        is_reason || shown.is_none_or(|shown| shown == text)
     });
     labels
 }

@@ -9,6 +9,7 @@ use super::once::{MADE_TOKENS, Once};
 use super::slot::{Climb, Has, Slot, StateRecord};
 use super::{About, PaneMachine, Stop};
 use crate::diagnostic::DiagnosticKind;
+use crate::leavings::Leavings;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
 #[derive(Debug, Default)]
@@ -213,9 +214,9 @@ impl PaneMachine {
     }
 
     /// Once: a run of the same source that was killed may have left a title,
-    /// labels, and the tokens that events make. A token has no owner, but these
-    /// say what the agent of this row is, and that is ours now. Other tokens
-    /// may be anybody's; they go by their ttl.
+    /// labels and tokens. A token has no owner: those that events make say what
+    /// the agent of this row is, and that is ours now; others are the dead run's
+    /// if it has noted them and they still show what it said.
     fn take_off_what_is_left(&mut self, pane: &PaneInfo) {
         if self.cleaned || self.presentation.lacks() {
             return;
@@ -231,13 +232,21 @@ impl PaneMachine {
         if labels {
             self.reason.has = Has::Unsure;
         }
-        for key in MADE_TOKENS.iter().filter(|key| pane.tokens.contains_key(**key)) {
-            let Ok(key) = TokenKey::parse(*key) else { continue };
+        for key in self.left_tokens(pane) {
             let slot = self.tokens.slots.entry(key).or_default();
             if slot.wanted.is_none() && !slot.may_be_there() {
                 slot.has = Has::Unsure;
             }
         }
+        self.left = Leavings::default();
+    }
+
+    /// The tokens on the pane that nobody keeps: those that events make, and
+    /// what a run that was killed has left.
+    pub(super) fn left_tokens(&self, pane: &PaneInfo) -> Vec<TokenKey> {
+        let made = MADE_TOKENS.into_iter().filter(|key| pane.tokens.contains_key(*key));
+        let made = made.filter_map(|key| TokenKey::parse(key).ok());
+        made.chain(self.left.tokens_on(pane).cloned()).collect()
     }
 
     /// Of the tokens that may be ours, those that show another value or none

@@ -12,6 +12,7 @@ pub use crate::lease::LeaseFile;
 #[cfg(unix)]
 pub use crate::lease::supervised_by;
 pub use crate::lease_owner::owner_of;
+pub use crate::leavings::Leavings;
 pub use crate::machine::*;
 pub use crate::process::*;
 pub use crate::source::{SourceNotice, source_for};

@@ -314,21 +314,41 @@ fn f24_the_first_claim_takes_off_what_a_dead_run_left() {
     dead.tell(title("dead"));
     dead.tell(AgentEvent::model_changed(Some("m".into()), None));
     dead.tell(AgentEvent::usage_changed(5_000));
+    dead.tell(token("branch", Some("main")));
+    dead.tell(token("taken", Some("v")));
     dead.serve_for(SECOND);
-    assert_eq!(dead.pane().tokens.len(), 2);
+    assert_eq!(dead.pane().tokens.len(), 4);
     let mut next = World::with(Config::default(), std::mem::take(&mut dead.model));
+    next.machine.take_off(dead.machine.leavings());
     next.elapsed = dead.elapsed;
-    let theirs = json!({"source": "custom:x", "tokens": {"theirs": "v"}});
+    let theirs = json!({"source": "custom:x", "tokens": {"theirs": "v", "taken": "theirs"}});
     next.foreign("pane.report_metadata", theirs);
     next.tell(started());
     next.serve_for(SECOND);
     let pane = next.pane();
     assert_eq!((pane.agent_status.as_str(), pane.title), ("working", None));
-    assert_eq!(pane.tokens.into_keys().collect::<Vec<_>>(), ["theirs"]);
+    assert_eq!(pane.tokens.into_keys().collect::<Vec<_>>(), ["taken", "theirs"]);
     // What shows up later is somebody else's.
     next.foreign("pane.report_metadata", json!({"source": "custom:x", "tokens": {"ctx": "9k"}}));
     next.serve_for(MINUTE);
     assert_eq!(next.pane().tokens["ctx"], "9k");
+}
+
+#[test]
+fn f24_a_report_that_is_made_once_takes_off_what_a_dead_run_left() {
+    let mut dead = World::new();
+    dead.tell(started());
+    dead.tell(title("dead"));
+    dead.tell(token("branch", Some("main")));
+    dead.serve_for(SECOND);
+    let at = dead.elapsed + SECOND;
+    let mut next = once(AGENT, vec![state("idle")], at, std::mem::take(&mut dead.model));
+    next.machine.take_off(dead.machine.leavings());
+    next.step(Input::Timer);
+    next.serve_for(SECOND);
+    let pane = next.pane();
+    assert_eq!((pane.agent_status.as_str(), pane.title), ("idle", None));
+    assert!(pane.tokens.is_empty(), "{:?}", pane.tokens);
 }
 
 #[test]

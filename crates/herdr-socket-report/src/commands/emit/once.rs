@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use herdr_proto::{AgentLabel, Ttl};
 use herdr_reporter::machine::{Claim, OneShot};
 use herdr_reporter::sidecar::Process;
-use herdr_reporter::sidecar::{LeaseFile, source_for};
+use herdr_reporter::sidecar::{LeaseFile, Leavings, source_for};
 use herdr_reporter::sidecar::{Reported, report_once};
 use herdr_reporter::{AgentEvent, Outcome, Part};
 use herdr_socket_transport::Endpoint;
@@ -24,6 +24,8 @@ const NUMBER_BYTES: u64 = 20;
 pub(super) struct Once<'a> {
     pub(super) pane: &'a Endpoint,
     pub(super) lease: &'a LeaseFile,
+    /// The lease, shared with others that report once.
+    pub(super) shared: Option<&'a File>,
     pub(super) loaded: &'a Loaded,
     pub(super) ttl: Ttl,
     /// When this process was started, as [`started`] has it.
@@ -41,8 +43,10 @@ impl Once<'_> {
         let agent = AgentLabel::normalize(&settings.agent)?;
         let source = config.source.clone().unwrap_or_else(|| source_for(&agent));
         let mut claim = Claim::new(self.pane.pane().clone(), source, agent, config);
-        claim.once = Some(OneShot::new(events, self.started));
         let turn = Turn::take(self.lease, self.until);
+        let mut once = OneShot::new(events, self.started);
+        once.left = self.shared.map(Leavings::noted_in).unwrap_or_default();
+        claim.once = Some(once);
         let superseded = || turn.as_ref().is_some_and(|turn| turn.is_after(self.started));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
         let report = report_once(self.pane, claim, self.until, superseded);
@@ -52,6 +56,10 @@ impl Once<'_> {
         };
         if let Some(turn) = turn.filter(|_| reported.receipts.iter().any(said)) {
             turn.note(self.started);
+        }
+        if let Some(shared) = self.shared.filter(|_| reported.in_time) {
+            // Nobody has the lease alone, so nobody else writes here.
+            let _ = Leavings::default().note_in(shared);
         }
         Some(reported)
     }

@@ -136,9 +136,9 @@ impl Report {
                 Way::Straight(pane, lease, shared) => {
                     let ttl = self.common.ttl;
                     let (pane, lease) = (&pane, &lease);
-                    let once = Once { pane, lease, loaded, ttl, started, until };
+                    let shared = shared.as_ref();
+                    let once = Once { pane, lease, shared, loaded, ttl, started, until };
                     let exit = straight(&once, events);
-                    drop(shared);
                     return Ok(self.confirmed(exit, wanted, pane, config, until));
                 }
             };

@@ -1,0 +1,100 @@
+//! What a reporter that was killed has left on its pane.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+
+use herdr_proto::{PaneInfo, PresentationText, SourceId, TokenKey};
+use serde::{Deserialize, Serialize};
+
+use crate::lease::stable_hash;
+
+/// No note is longer than this: 32 tokens with keys of 32 bytes.
+const NOTE_BYTES: u64 = 4_096;
+
+/// What of a claim stays on the pane when its process is killed, until its time
+/// to live is over. The owner of a lease keeps a note of it in the lease's file,
+/// so that whoever reports next can take it off. Texts are noted as hashes only.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Leavings {
+    /// Whose title and labels are there; none if there are no such.
+    pub(crate) presented_by: Option<SourceId>,
+    tokens: BTreeMap<TokenKey, u64>,
+}
+
+impl Leavings {
+    pub(crate) fn new<'a>(
+        presented_by: Option<SourceId>,
+        tokens: impl Iterator<Item = (&'a TokenKey, &'a PresentationText)>,
+    ) -> Self {
+        let tokens = tokens.map(|(key, text)| (key.clone(), hash(text.as_str()))).collect();
+        Self { presented_by, tokens }
+    }
+
+    /// The tokens that still show what was left.
+    pub(crate) fn tokens_on<'a>(
+        &'a self,
+        pane: &'a PaneInfo,
+    ) -> impl Iterator<Item = &'a TokenKey> {
+        let is_left = |key: &TokenKey, left: u64| {
+            pane.tokens.get(key.as_str()).is_some_and(|text| hash(text) == left)
+        };
+        self.tokens.iter().filter(move |(key, left)| is_left(key, **left)).map(|(key, _)| key)
+    }
+
+    /// What the last owner of the lease has noted in its file. A note that cannot
+    /// be read says nothing.
+    pub fn noted_in(mut lease: &File) -> Self {
+        let mut note = Vec::new();
+        let read = lease.rewind().and_then(|()| lease.take(NOTE_BYTES).read_to_end(&mut note));
+        read.ok().and_then(|_| serde_json::from_slice(&note).ok()).unwrap_or_default()
+    }
+
+    /// Replaces the note in a lease's file; nothing is noted of nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn note_in(&self, mut lease: &File) -> io::Result<()> {
+        let note = if *self == Self::default() { Vec::new() } else { serde_json::to_vec(self)? };
+        lease.set_len(0)?;
+        lease.rewind()?;
+        lease.write_all(&note)
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    stable_hash(&[text.as_bytes()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f24_a_note_is_read_as_it_was_written_and_holds_no_text() {
+        let mut file = tempfile::tempfile().unwrap();
+        assert_eq!(Leavings::noted_in(&file), Leavings::default());
+        let (key, text) =
+            (TokenKey::parse("branch").unwrap(), PresentationText::normalize("secret"));
+        let source = SourceId::parse("custom:bot").ok();
+        let left = Leavings::new(source, [(&key, &text.unwrap())].into_iter());
+        left.note_in(&file).unwrap();
+        assert_eq!(Leavings::noted_in(&file), left);
+        let mut note = String::new();
+        file.rewind().unwrap();
+        file.read_to_string(&mut note).unwrap();
+        assert!(note.contains("custom:bot") && !note.contains("secret"), "{note}");
+
+        let pane = |text| serde_json::json!({"pane_id": "w1:p1", "tokens": {"branch": text}});
+        let pane = |text| serde_json::from_value::<PaneInfo>(pane(text)).unwrap();
+        assert_eq!(left.tokens_on(&pane("secret")).count(), 1);
+        assert_eq!(left.tokens_on(&pane("another's")).count(), 0);
+
+        Leavings::default().note_in(&file).unwrap();
+        assert_eq!(file.metadata().unwrap().len(), 0);
+        file.write_all(b"nonsense").unwrap();
+        assert_eq!(Leavings::noted_in(&file), Leavings::default());
+    }
+}
