@@ -22,6 +22,10 @@ use crate::diagnostic::DiagnosticKind;
 const SEARCH_AGAIN: Duration = Duration::from_secs(30);
 /// … this.
 const SEARCH_AGAIN_CAP: Duration = Duration::from_secs(600);
+/// A server that has just come back may not have restored its panes yet, so the
+/// first searches on it follow each other after 1, 2, 4 and 8 s.
+const SEARCH_SOON: Duration = Duration::from_secs(1);
+const SOON_SEARCHES: u32 = 4;
 /// Most panes that are looked through.
 const SEARCH_MAX: usize = 256;
 
@@ -38,6 +42,8 @@ pub(super) struct PaneIdentity {
     absent_until: Option<Duration>,
     /// How often in a row.
     in_vain: u32,
+    /// The server came back, and the pane was not seen on it yet.
+    server_is_new: bool,
     /// What the server said of a pane that is not there.
     missing: Option<String>,
 }
@@ -67,7 +73,7 @@ pub(super) enum Gate {
 impl PaneIdentity {
     /// Another server may have given the pane's id to somebody else.
     pub(super) fn ask_again(&mut self) {
-        *self = Self { was_proven: self.was_proven, ..Self::default() };
+        *self = Self { was_proven: self.was_proven, server_is_new: true, ..Self::default() };
     }
 
     pub(super) fn await_verdict(&mut self) {
@@ -137,6 +143,7 @@ impl PaneMachine {
         self.identity.verdict = Some(identity);
         self.identity.was_proven |= identity == Identity::Proven;
         self.identity.in_vain = 0;
+        self.identity.server_is_new = false;
         let denied = self.claim.unverified_pane == UnverifiedPane::Deny;
         let ours = identity == Identity::Proven || (identity == Identity::Unprovable && !denied);
         if !ours {
@@ -207,7 +214,11 @@ impl PaneMachine {
              server"
         );
         self.raise(DiagnosticKind::ProtocolRejected, About::Pane, detail);
-        let wait = SEARCH_AGAIN.saturating_mul(1 << self.identity.in_vain.min(8));
+        let soon = if self.identity.server_is_new { SOON_SEARCHES } else { 0 };
+        let wait = match self.identity.in_vain.checked_sub(soon) {
+            None => SEARCH_SOON.saturating_mul(1 << self.identity.in_vain),
+            Some(times) => SEARCH_AGAIN.saturating_mul(1 << times.min(8)),
+        };
         self.identity.in_vain += 1;
         self.identity.absent_until = Some(now + wait.min(SEARCH_AGAIN_CAP));
         self.identity.verdict = None;
