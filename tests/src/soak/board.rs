@@ -1,7 +1,7 @@
 //! What each pane has to show, and for how long it has shown something else.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use herdr_proto::PaneInfo;
@@ -40,6 +40,9 @@ pub(super) const TOKEN: &str = "branch";
 pub(super) struct Board {
     verbose: bool,
     state: Mutex<State>,
+    /// Held for writing while there is trouble. What is typed then may arrive or
+    /// not, and typing it again may start a host twice.
+    typing: RwLock<()>,
 }
 
 #[derive(Debug)]
@@ -81,7 +84,7 @@ impl Board {
             finished: false,
             report: Report::default(),
         };
-        Self { verbose, state: Mutex::new(state) }
+        Self { verbose, state: Mutex::new(state), typing: RwLock::new(()) }
     }
 
     /// Notes what a host says, and what its pane has to show from now on.
@@ -105,12 +108,19 @@ impl Board {
 
     /// Does something to the server; meanwhile no pane can lie.
     pub(super) fn trouble(&self, work: impl FnOnce()) {
+        let _nobody_types = self.typing.write().unwrap_or_else(PoisonError::into_inner);
         self.lock().in_trouble = true;
         work();
         let mut state = self.lock();
         state.in_trouble = false;
         state.troubles += 1;
         state.entries.iter_mut().for_each(Entry::begin_again);
+    }
+
+    /// Types something while the server is well.
+    pub(super) fn while_well<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _no_trouble = self.typing.read().unwrap_or_else(PoisonError::into_inner);
+        work()
     }
 
     pub(super) fn read(&self, pane: usize) -> Said {

@@ -22,7 +22,8 @@ enum Kind {
 /// Plays hosts in a pane until it is over, and leaves nothing.
 pub(super) fn play(stage: &Stage, pane: usize, board: &Board, rng: Rng, over: &AtomicBool) {
     let agent = format!("bot{pane}");
-    let mut actor = Actor { shell: Shell::of(stage), pane, board, rng, agent, row: Row::default() };
+    let mut actor =
+        Actor { shell: Shell::of(stage, board), pane, board, rng, agent, row: Row::default() };
     while !over.load(Ordering::Relaxed) {
         let kinds = [Kind::Run, Kind::Exec, Kind::Exec, Kind::Exec, Kind::Attach, Kind::OneShot];
         let kind = actor.rng.choice(kinds).unwrap_or(Kind::Exec);

@@ -10,6 +10,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
+use super::board::Board;
 use crate::stage::{PATIENCE, Stage, sidecar, until};
 
 /// The program that plays an agent: it does what it is told line by line.
@@ -23,6 +24,7 @@ while read -r line <&3; do eval \"$line\"; done
 /// A shell in a pane, with a folder for what it needs.
 pub(super) struct Shell<'a> {
     stage: &'a Stage,
+    board: &'a Board,
     folder: PathBuf,
     hosts: u32,
 }
@@ -39,12 +41,12 @@ pub(super) fn rest(time: Duration) {
 }
 
 impl<'a> Shell<'a> {
-    pub(super) fn of(stage: &'a Stage) -> Self {
+    pub(super) fn of(stage: &'a Stage, board: &'a Board) -> Self {
         let folder = stage.folder().to_owned();
         let agent = folder.join("agent");
         fs::write(&agent, AGENT).expect("the agent can be written");
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).expect("it is ours");
-        let shell = Self { stage, folder, hosts: 0 };
+        let shell = Self { stage, board, folder, hosts: 0 };
         assert!(stage.has_shell(), "hosts need a pane with a shell");
         let program = sidecar().display();
         let at = shell.folder.display();
@@ -98,9 +100,8 @@ impl<'a> Shell<'a> {
             .collect()
     }
 
-    /// Tried again, as a server that is just being replaced does not answer.
     fn call(&self, method: &str, params: &serde_json::Value) {
-        until(PATIENCE, || self.stage.try_call(method, params).ok()).expect("the pane takes keys");
+        self.board.while_well(|| self.stage.call(method, params));
     }
 }
 

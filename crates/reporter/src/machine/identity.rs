@@ -25,6 +25,11 @@ const SEARCH_AGAIN_CAP: Duration = Duration::from_secs(600);
 /// How long the question whose pane it is may take where only the lease waits
 /// for its answer.
 const LEASE_QUESTION: Duration = Duration::from_millis(500);
+/// A server that has just come back may not have restored its panes yet, so the
+/// first searches on it follow each other after 1, 2, 4 and 8 s.
+const SEARCH_SOON: Duration = Duration::from_secs(1);
+const SOON_SEARCHES: u32 = 4;
+/// Most panes that are looked through.
 const SEARCH_MAX: usize = 256;
 
 #[derive(Debug, Default)]
@@ -38,6 +43,8 @@ pub(super) struct PaneIdentity {
     /// The pane was sought in vain; until then nothing is asked.
     absent_until: Option<Duration>,
     in_vain: u32,
+    /// The server came back, and the pane was not seen on it yet.
+    server_is_new: bool,
     /// What the server said of a pane that is not there.
     missing: Option<String>,
 }
@@ -64,7 +71,7 @@ pub(super) enum Gate {
 impl PaneIdentity {
     /// Another server may have given the pane's id to somebody else.
     pub(super) fn ask_again(&mut self) {
-        *self = Self { was_proven: self.was_proven, ..Self::default() };
+        *self = Self { was_proven: self.was_proven, server_is_new: true, ..Self::default() };
     }
 
     pub(super) fn was_not_told(&mut self) {
@@ -155,6 +162,7 @@ impl PaneMachine {
         self.identity.verdict = Some(identity);
         self.identity.was_proven |= identity == Identity::Proven;
         self.identity.in_vain = 0;
+        self.identity.server_is_new = false;
         if !self.allows(identity) {
             // Whatever an earlier server had of us went with it.
             self.nothing_left();
@@ -221,7 +229,11 @@ impl PaneMachine {
              server"
         );
         self.raise(DiagnosticKind::ProtocolRejected, About::Pane, detail);
-        let wait = SEARCH_AGAIN.saturating_mul(1 << self.identity.in_vain.min(8));
+        let soon = if self.identity.server_is_new { SOON_SEARCHES } else { 0 };
+        let wait = match self.identity.in_vain.checked_sub(soon) {
+            None => SEARCH_SOON.saturating_mul(1 << self.identity.in_vain),
+            Some(times) => SEARCH_AGAIN.saturating_mul(1 << times.min(8)),
+        };
         self.identity.in_vain += 1;
         self.identity.absent_until = Some(now + wait.min(SEARCH_AGAIN_CAP));
         self.identity.verdict = None;

@@ -179,6 +179,18 @@ fn b75_after_a_handoff_everything_is_back_without_an_event() {
 }
 
 #[test]
+fn b63_a_server_that_restores_its_panes_late_shows_everything_soon() {
+    let mut world = World::shown();
+    world.model = Model::new();
+    world.step(Input::ServerChanged);
+    let restoring = Duration::from_millis(2_500);
+    world.meet_for(restoring, |_| Fate::Refused("pane_not_found"));
+    world.serve_for(Duration::from_secs(5));
+    let pane = world.pane();
+    assert_eq!((pane.agent.as_deref(), pane.title.as_deref()), (Some(AGENT), Some("T")));
+}
+
+#[test]
 fn a_lost_row_is_repaired_within_five_seconds() {
     let mut world = World::new();
     world.tell(started());
