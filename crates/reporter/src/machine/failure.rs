@@ -52,75 +52,53 @@ enum Then {
 impl PaneMachine {
     /// The one table: which failure of which request leads to what.
     fn consequence(&self, kind: &FailureKind, flight: &Flight) -> Then {
-        use DiagnosticKind::{ConnectFailed, NotPaneApi, ProtocolRejected, Timeout};
+        use DiagnosticKind::{ConnectFailed, ProtocolRejected};
+        use FailureKind::{
+            Broken, Malformed, NotPaneApi, Rejected, Timeout, Unreachable, Unusable,
+        };
 
         let carries = &flight.carries;
+        let topic = self.rests.of(carries.topic());
         let searching = self.identity.is_searching();
-        let failed_before = self.rests.of(carries.topic()).failures;
-        let alone = self.rests.of(carries.topic()).alone;
+        // Others can do without the answer.
+        let enough = topic.failures + 1 >= ENOUGH;
         match (kind, carries) {
-            (FailureKind::Unreachable, _) => Then::StartOver,
-            (FailureKind::Unusable, _) => Then::AwaitSocket(LONG, ConnectFailed),
-            (FailureKind::NotPaneApi, _) => Then::AwaitSocket(LONGEST, NotPaneApi),
+            (Unreachable, _) => Then::StartOver,
+            (Unusable, _) => Then::AwaitSocket(LONG, ConnectFailed),
+            (NotPaneApi, _) => Then::AwaitSocket(LONGEST, DiagnosticKind::NotPaneApi),
 
-            (FailureKind::Rejected(code), _) if is_put_off(code) => {
-                Then::Rest(Why::Failed, ProtocolRejected)
-            }
-            (FailureKind::Rejected(code), _)
-                if is_about_resuming(code) && flight.asks_to_resume() =>
-            {
+            (Rejected(code), _) if is_put_off(code) => Then::Rest(Why::Failed, ProtocolRejected),
+            (Rejected(code), _) if is_about_resuming(code) && flight.asks_to_resume() => {
                 Then::WithoutResume
             }
-            (FailureKind::Rejected(_) | FailureKind::Malformed, Carries::Version) => {
-                Then::WithoutResume
-            }
-            (FailureKind::Rejected(_) | FailureKind::Malformed, Carries::Below) => {
-                Then::NobodyBelow
-            }
-            (FailureKind::Rejected(_) | FailureKind::Malformed, _) if searching => {
-                Then::NotThisPane
-            }
-            (FailureKind::Rejected(code), _) if *code == ErrorCode::PANE_NOT_FOUND => {
+            (Rejected(_) | Malformed, Carries::Version) => Then::WithoutResume,
+            (Rejected(_) | Malformed, Carries::Below) => Then::NobodyBelow,
+            (Rejected(_) | Malformed, _) if searching => Then::NotThisPane,
+            (Rejected(code), _) if *code == ErrorCode::PANE_NOT_FOUND => {
                 let needed = self.wants || self.once.is_some();
                 if needed { Then::SeekPane } else { Then::NothingLeft }
             }
-            (FailureKind::Rejected(_) | FailureKind::Malformed, Carries::Processes) => {
-                Then::Unprovable
-            }
-            (FailureKind::Rejected(_) | FailureKind::Malformed, Carries::End(EndBy::Clear)) => {
-                Then::ReleaseInstead
-            }
-            (FailureKind::Rejected(code), Carries::Tokens(patch)) if is_no_room(code) => {
+            (Rejected(_) | Malformed, Carries::Processes) => Then::Unprovable,
+            (Rejected(_) | Malformed, Carries::End(EndBy::Clear)) => Then::ReleaseInstead,
+            (Rejected(code), Carries::Tokens(patch)) if is_no_room(code) => {
                 let apart = self.tokens.apart || patch.len() == 1;
                 if apart { Then::LeaveOut } else { Then::Apart }
             }
-            (FailureKind::Rejected(code), _) if *code == ErrorCode::INTERNAL_ERROR => {
+            (Rejected(code), _) if *code == ErrorCode::INTERNAL_ERROR => {
                 Then::Rest(Why::Failed, ProtocolRejected)
             }
-            (FailureKind::Rejected(_), _) => Then::Rest(Why::Refused, ProtocolRejected),
+            (Rejected(_), _) => Then::Rest(Why::Refused, ProtocolRejected),
 
-            (FailureKind::Timeout | FailureKind::Broken, Carries::Version)
-                if failed_before + 1 >= ENOUGH =>
-            {
-                Then::WithoutResume
-            }
-            (FailureKind::Timeout | FailureKind::Broken, Carries::Below)
-                if failed_before + 1 >= ENOUGH =>
-            {
-                Then::NobodyBelow
-            }
-            (FailureKind::Timeout | FailureKind::Broken, Carries::Processes)
-                if failed_before + 1 >= ENOUGH && alone && !searching =>
-            {
+            (Timeout | Broken, Carries::Version) if enough => Then::WithoutResume,
+            (Timeout | Broken, Carries::Below) if enough => Then::NobodyBelow,
+            (Timeout | Broken, Carries::Processes) if enough && topic.alone && !searching => {
                 Then::Unprovable
             }
-            (FailureKind::Timeout, _) => Then::Rest(Why::Silent, Timeout),
-            (FailureKind::Malformed, Carries::Look | Carries::Panes) if self.contact.met => {
+            (Timeout, _) => Then::Rest(Why::Silent, DiagnosticKind::Timeout),
+            (Malformed, Carries::Look | Carries::Panes) if self.contact.met => {
                 Then::Rest(Why::Failed, ProtocolRejected)
             }
-            (FailureKind::Malformed | FailureKind::Broken, _) => {
-                Then::Rest(Why::Failed, ConnectFailed)
-            }
+            (Malformed | Broken, _) => Then::Rest(Why::Failed, ConnectFailed),
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use herdr_proto::{PaneInfo, TokenKey};
+use herdr_proto::PaneInfo;
 
 use super::judge::{self, Verdict};
-use super::once::{MADE_TOKENS, Once};
-use super::slot::{Climb, Has, Slot, StateRecord};
+use super::once::{Once, made_tokens};
+use super::slot::{Climb, Has, Seen, Slot, StateRecord};
 use super::{About, PaneMachine, Stop};
 use crate::diagnostic::DiagnosticKind;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
@@ -170,44 +170,27 @@ impl PaneMachine {
     }
 
     fn judge_metadata(&mut self, now: Duration, pane: &PaneInfo, holds: bool) {
-        let lost = |verdict: &Verdict| verdict.0 == Outcome::Ignored;
         let repairs = !self.state.has_yielded() && self.once.is_none();
-        let mut again = false;
         if let Has::Known(record) = &self.presentation.has {
             let verdict = judge::presentation(pane, &record.presentation, holds);
-            let left = self.presentation.has_yielded();
-            if !lost(&verdict) {
-                self.presentation.unseen = false;
-                self.presentation.climb = Climb::None;
-            }
-            if lost(&verdict) && repairs && !left && self.presentation.send_again(now) {
-                again = true;
-            } else {
-                if lost(&verdict) && repairs && !left {
-                    self.presentation.yield_to(None);
-                }
-                self.receipts.judged(Part::Presentation, verdict);
+            let lost = verdict.0 == Outcome::Ignored;
+            match self.presentation.seen(!lost, repairs, now) {
+                Seen::SentAgain => self.looks.look_at(now),
+                _ => self.receipts.judged(Part::Presentation, verdict),
             }
         }
         let (mut differ, mut sent_again) = (false, false);
         for (key, slot) in &mut self.tokens.slots {
             let Has::Known(text) = &slot.has else { continue };
-            if judge::shows_token(pane, key, text) {
-                slot.unseen = false;
-                slot.climb = Climb::None;
-            } else if !repairs || slot.has_yielded() {
-                differ = true;
-            } else if slot.send_again(now) {
-                sent_again = true;
-            } else {
-                slot.yield_to(None);
-                differ = true;
+            match slot.seen(judge::shows_token(pane, key, text), repairs, now) {
+                Seen::Shown => {}
+                Seen::SentAgain => sent_again = true,
+                Seen::Differs => differ = true,
             }
         }
-        if again || sent_again {
+        if sent_again {
             self.looks.look_at(now);
-        }
-        if !sent_again {
+        } else {
             self.receipts.judged(Part::Tokens, judge::tokens(differ));
         }
     }
@@ -231,8 +214,7 @@ impl PaneMachine {
         if labels {
             self.reason.has = Has::Unsure;
         }
-        for key in MADE_TOKENS.iter().filter(|key| pane.tokens.contains_key(**key)) {
-            let Ok(key) = TokenKey::parse(*key) else { continue };
+        for key in made_tokens(pane) {
             let slot = self.tokens.slots.entry(key).or_default();
             if slot.wanted.is_none() && !slot.may_be_there() {
                 slot.has = Has::Unsure;

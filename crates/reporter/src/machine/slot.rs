@@ -55,6 +55,14 @@ pub(super) enum Climb {
     Nanos,
 }
 
+/// What a look said of a part that the server had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    Shown,
+    SentAgain,
+    Differs,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StateRecord {
     pub(super) state: ReportState,
@@ -145,6 +153,22 @@ impl<T: Clone + PartialEq> Slot<T> {
     /// Another writer was left alone with what is wanted still.
     pub(super) fn has_yielded(&self) -> bool {
         self.yielded.is_some() && self.yielded == self.wanted
+    }
+
+    /// The pane was looked at.
+    pub(super) fn seen(&mut self, shown: bool, repairs: bool, now: Duration) -> Seen {
+        if shown {
+            self.unseen = false;
+            self.climb = Climb::None;
+            Seen::Shown
+        } else if !repairs || self.has_yielded() {
+            Seen::Differs
+        } else if self.send_again(now) {
+            Seen::SentAgain
+        } else {
+            self.yield_to(None);
+            Seen::Differs
+        }
     }
 
     /// The pane does not show what the server said `ok` to: sends it again, by
