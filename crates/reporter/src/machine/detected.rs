@@ -23,7 +23,7 @@ const ASK_CAP: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct Detected {
     /// The state is left to Herdr, which shows this agent or is to.
-    left_to: Option<AgentLabel>,
+    pub(super) left_to: Option<AgentLabel>,
     /// Since when a state is wanted and Herdr shows no agent.
     none_since: Option<Duration>,
     below: Below,
@@ -55,10 +55,6 @@ impl Detected {
             cannot_clear: false,
             session_stored: false,
         }
-    }
-
-    pub(super) fn herdrs_agent(&self) -> Option<&AgentLabel> {
-        self.left_to.as_ref()
     }
 
     pub(super) fn new_claim(&mut self) {
@@ -119,10 +115,6 @@ impl PaneMachine {
         self.detected.left_to.is_none()
     }
 
-    pub(super) fn herdrs_agent(&self) -> Option<AgentLabel> {
-        self.detected.left_to.clone()
-    }
-
     /// Before a claim ends it is asked who is below. A label that Herdr knows
     /// is taken off without harm (protocol §5.4).
     pub(super) fn must_ask_before_the_end(&self) -> bool {
@@ -145,7 +137,7 @@ impl PaneMachine {
         let Some(at) = self.asks_below_at() else { return };
         self.detected.ask_after = (self.detected.ask_after * 2).min(ASK_CAP);
         self.detected.ask_at = Some(at.max(now) + self.detected.ask_after);
-        let Some(agent) = agent.filter(|_| !self.claim.once.is_some()) else { return };
+        let Some(agent) = agent.filter(|_| self.once.is_none()) else { return };
         self.detected.ask_at = None;
         self.leave_state_to(Some(agent));
         self.looks.look_at(now);

@@ -137,10 +137,7 @@ impl PaneMachine {
                 self.raise(kind, About::Contact, detail);
                 self.contact.backoff.wait(now, how_long);
             }
-            Then::Rest(why, about) => {
-                let reason = reason_of(&kind);
-                self.rest(now, flight, Failed { why, kind: about, detail, reason });
-            }
+            Then::Rest(why, about) => self.rest(now, flight, why, (about, detail), &kind),
             Then::WithoutResume => {
                 self.no_resume = true;
                 self.put_back(&flight.carries);
@@ -172,14 +169,20 @@ impl PaneMachine {
             Then::ReleaseInstead => self.detected.cannot_clear(),
         }
         if asked_whose_pane {
-            self.identity.was_not_told();
+            self.identity.unanswered = true;
         }
     }
 
     /// The topic rests; what failed goes out again under its number. Silence
     /// and a refusal are told at once, and everything else if it lasts.
-    fn rest(&mut self, now: Duration, flight: Flight, failed: Failed) {
-        let Failed { why, kind, detail, reason } = failed;
+    fn rest(
+        &mut self,
+        now: Duration,
+        flight: Flight,
+        why: Why,
+        (about, detail): (DiagnosticKind, String),
+        kind: &FailureKind,
+    ) {
         let topic = flight.carries.topic();
         let rest = self.rests.of_mut(topic);
         // Nobody waits for a look, so it need not be tried often.
@@ -187,14 +190,14 @@ impl PaneMachine {
         rest.fail(now, flight.sent_at, why);
         let lasts = rest.failures > 1 && now.saturating_sub(rest.since) >= GAP;
         if why != Why::Failed || lasts {
-            self.raise(kind, About::Topic(topic), detail);
+            self.raise(about, About::Topic(topic), detail);
         }
         self.set_failing(&flight.carries, true);
         if flight.carries == Carries::Look {
             self.cannot_look(now, why == Why::Refused, lasts);
         } else if why == Why::Refused {
             if let Some(part) = flight.carries.part() {
-                self.receipts.refused(part, flight.seq, reason);
+                self.receipts.refused(part, flight.seq, reason_of(kind));
             }
         } else {
             self.put_back(&flight.carries);
@@ -314,13 +317,6 @@ impl PaneMachine {
             self.may_come_late(&flight.carries);
         }
     }
-}
-
-struct Failed {
-    why: Why,
-    kind: DiagnosticKind,
-    detail: String,
-    reason: Reason,
 }
 
 pub(super) fn reason_of(kind: &FailureKind) -> Reason {

@@ -54,6 +54,9 @@ use timing::{Backoff, Rests, SeqClock, Tries};
 /// and a server that was silent must not hold the newest state up for longer
 /// than the cap of the backoff (failure B11).
 const REQUEST_DEADLINE: Duration = Duration::from_millis(1500);
+/// While only another socket can help, how often the shell is woken to look
+/// for one.
+const SOCKET_CHECK: Duration = Duration::from_secs(2);
 
 /// Brings one pane to show what is wanted, and says what became of it.
 ///
@@ -237,7 +240,7 @@ impl PaneMachine {
 
     /// The agent whose state is left to Herdr, if it is.
     pub fn state_left_to(&self) -> Option<&AgentLabel> {
-        self.detected.herdrs_agent()
+        self.detected.left_to.as_ref()
     }
 
     /// How it stands with the lease.
@@ -297,7 +300,7 @@ impl PaneMachine {
         let record = PresentationRecord {
             presentation: snapshot.presentation.clone(),
             resend: snapshot.resend,
-            under: self.detected.herdrs_agent().cloned(),
+            under: self.state_left_to().cloned(),
         };
         (!record.presentation.is_empty()).then_some(record)
     }

@@ -82,7 +82,7 @@ impl PaneMachine {
             }
         } else {
             self.watch_herdr(now, pane);
-            let herdrs = self.herdrs_agent();
+            let herdrs = self.state_left_to();
             herdrs.is_some_and(|agent| pane.agent.as_deref() == Some(agent.as_str()))
         };
         if holds || !self.speaks() || matches!(self.state.has, Has::Known(_)) {

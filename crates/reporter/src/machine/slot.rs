@@ -254,16 +254,15 @@ impl Tokens {
         let (there, new): (Vec<_>, Vec<_>) =
             clears.chain(sets).partition(|(_, slot)| !self.apart || slot.may_be_there());
         let portions = there.chunks(TOKENS_PER_REPORT).chain(new.chunks(1));
-        portions
-            .map(|portion| portion.iter().map(|(key, slot)| edit(key, slot)).collect())
-            .map(|edits: Vec<_>| {
-                let mut patch = TokenPatch::new();
-                for (key, edit) in edits {
-                    patch.edit(key, edit);
-                }
-                patch
-            })
-            .collect()
+        let patch = |portion: &[(&TokenKey, &Slot<_>)]| {
+            let mut patch = TokenPatch::new();
+            for (key, slot) in portion {
+                let edit = slot.wanted.clone().map_or(TokenEdit::Clear, TokenEdit::Set);
+                patch.edit((*key).clone(), edit);
+            }
+            patch
+        };
+        portions.map(patch).collect()
     }
 
     pub(super) fn next_try(&self) -> Option<Duration> {
@@ -289,8 +288,4 @@ impl Tokens {
         let is_new = |key: &TokenKey| self.slots.get(key).is_some_and(|slot| !slot.may_be_there());
         patch.iter().map(|(key, _)| key).filter(|key| is_new(key)).cloned().collect()
     }
-}
-
-fn edit(key: &TokenKey, slot: &Slot<PresentationText>) -> (TokenKey, TokenEdit) {
-    (key.clone(), slot.wanted.clone().map_or(TokenEdit::Clear, TokenEdit::Set))
 }
