@@ -17,13 +17,9 @@ use crate::event::AgentEvent;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Claim {
-    /// The pane.
     pub pane: PaneId,
-    /// Who reports.
     pub source: SourceId,
-    /// The agent's label.
     pub agent: AgentLabel,
-    /// How it reports.
     pub config: Config,
     /// It reports this once, on top of what the pane shows, and leaves it there.
     pub once: Option<OneShot>,
@@ -31,11 +27,9 @@ pub struct Claim {
     pub seed: u64,
 }
 
-/// What is reported once.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct OneShot {
-    /// What the host says.
     pub events: Vec<AgentEvent>,
     /// When the process that says it was started, in microseconds since 1970:
     /// the number of its state, so that what was started last wins.
@@ -45,14 +39,12 @@ pub struct OneShot {
 }
 
 impl OneShot {
-    /// Events that are reported once.
     pub fn new(events: Vec<AgentEvent>, started: u64) -> Self {
         Self { events, started, only_the_row: false }
     }
 }
 
 impl Claim {
-    /// The claim of a pane.
     pub fn new(pane: PaneId, source: SourceId, agent: AgentLabel, config: Config) -> Self {
         Self { pane, source, agent, config, once: None, seed: 0 }
     }
@@ -90,7 +82,6 @@ impl PaneMachine {
         }
     }
 
-    /// What a successor has to know.
     pub fn predecessor_claim(&self) -> PredecessorClaim {
         let claim = self.predecessor.as_ref().unwrap_or(&self.claim);
         let tokens = self.tokens.slots.iter().filter(|(_, slot)| slot.may_be_there());

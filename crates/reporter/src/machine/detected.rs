@@ -25,14 +25,15 @@ pub(super) struct Detected {
     /// The state is left to Herdr, which shows this agent or is to.
     pub(super) left_to: Option<AgentLabel>,
     /// Since when a state is wanted and Herdr shows no agent.
-    none_since: Option<Duration>,
+    pub(super) none_since: Option<Duration>,
     below: Below,
     /// When to ask again what is below, and how long to wait after that.
     ask_at: Option<Duration>,
     ask_after: Duration,
     cannot_ask: bool,
-    cannot_clear: bool,
-    session_stored: bool,
+    /// The server ends a claim by a release only.
+    pub(super) cannot_clear: bool,
+    pub(super) session_stored: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +45,9 @@ enum Below {
 
 impl Detected {
     pub(super) fn new(claim: &Claim) -> Self {
+        let leaves_state = claim.config.leave_state && claim.once.is_none();
         Self {
-            left_to: (claim.config.leave_state && claim.once.is_none())
-                .then(|| claim.agent.clone()),
+            left_to: leaves_state.then(|| claim.agent.clone()),
             none_since: None,
             below: Below::Unknown,
             ask_at: None,
@@ -65,11 +66,6 @@ impl Detected {
         self.cannot_clear = false;
     }
 
-    /// A state is wanted from now on; Herdr gets time to show its agent.
-    pub(super) fn wait_for_herdr(&mut self, now: Duration) {
-        self.none_since = Some(now);
-    }
-
     /// A claim was made or renewed; who is below is to be found out.
     pub(super) fn claimed(&mut self, now: Duration, own_label: bool) {
         self.below = Below::Unknown;
@@ -78,19 +74,11 @@ impl Detected {
         }
     }
 
-    pub(super) fn saw(&mut self, pane: &PaneInfo) {
-        self.session_stored = pane.agent_session.is_some();
-    }
-
     /// The server does not answer that; it is not asked again.
     pub(super) fn cannot_ask(&mut self) {
         self.cannot_ask = true;
         self.below = Below::Nobody;
         self.ask_at = None;
-    }
-
-    pub(super) fn cannot_clear(&mut self) {
-        self.cannot_clear = true;
     }
 
     /// The claim is to end; who is below by now is to be found out.

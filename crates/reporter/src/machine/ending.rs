@@ -153,7 +153,7 @@ impl PaneMachine {
         } else if !ending.began {
             // It says nothing about the clears and the release to come.
         } else if refused && *carries == Carries::End(EndBy::Clear) {
-            self.detected.cannot_clear();
+            self.detected.cannot_clear = true;
         } else if matches!(carries, Carries::End(_)) {
             ending.release_failed(now, kind);
             if refused && ending.done.is_some() {

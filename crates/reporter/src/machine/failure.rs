@@ -166,7 +166,7 @@ impl PaneMachine {
                 }
                 self.explained(now, None);
             }
-            Then::ReleaseInstead => self.detected.cannot_clear(),
+            Then::ReleaseInstead => self.detected.cannot_clear = true,
         }
         if asked_whose_pane {
             self.identity.unanswered = true;

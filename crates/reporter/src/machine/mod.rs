@@ -208,7 +208,6 @@ impl PaneMachine {
         }
     }
 
-    /// Takes in what happened and says what to do.
     pub fn step(&mut self, now: Now, input: Input) -> Step {
         let mut step = Step::default();
         match input {
@@ -233,12 +232,10 @@ impl PaneMachine {
         step
     }
 
-    /// What became of everything so far.
     pub fn counters(&self) -> Counters {
         self.receipts.counters()
     }
 
-    /// The agent whose state is left to Herdr, if it is.
     pub fn state_left_to(&self) -> Option<&AgentLabel> {
         self.detected.left_to.as_ref()
     }
@@ -269,7 +266,8 @@ impl PaneMachine {
             self.state.wanted = state;
             self.offer(Part::State, self.speaks() && self.state.lacks());
             if !self.speaks() && first_word {
-                self.detected.wait_for_herdr(now);
+                // Herdr gets time to show its agent.
+                self.detected.none_since = Some(now);
                 self.looks.look_at(now);
             }
         }

@@ -60,7 +60,7 @@ impl PaneMachine {
     pub(super) fn looked(&mut self, now: Duration, pane: &PaneInfo) {
         self.looks.due = None;
         self.present_id = Some(pane.pane_id.clone());
-        self.detected.saw(pane);
+        self.detected.session_stored = pane.agent_session.is_some();
         match &self.once {
             Some(Once::Unread) => return self.begin_once(pane),
             Some(Once::Parting(all)) => {

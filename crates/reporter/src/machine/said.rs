@@ -34,7 +34,6 @@ pub(super) enum SaidState {
     AtLeastIdle,
     /// Working, if our block is shown.
     NotBlocked,
-    /// What the events say.
     Said,
 }
 

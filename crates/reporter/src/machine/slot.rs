@@ -35,10 +35,8 @@ pub(super) struct Slot<T> {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Has<T> {
-    /// Nothing of ours.
     #[default]
     Absent,
-    /// It said `ok` to this.
     Known(T),
     /// It may have anything of ours.
     Unsure,
