@@ -1,7 +1,6 @@
 //! The shell around the machine: one thread with a runtime of its own, which
 //! only executes. It enters no runtime of the host's.
 
-mod changes;
 mod exchange;
 #[cfg(unix)]
 mod forward;
@@ -13,6 +12,7 @@ mod owners;
 mod run;
 mod server;
 mod shared;
+mod waits;
 #[cfg(all(test, unix))]
 mod wake_ups;
 
