@@ -116,6 +116,11 @@ impl PaneMachine {
             return;
         }
         let asked_whose_pane = flight.carries == Carries::Processes;
+        self.identity.unanswered |= asked_whose_pane;
+        if asked_whose_pane && !self.wants && self.once.is_none() {
+            // Nobody misses a report, so there is nothing to tell.
+            return;
+        }
         if matches!(&kind, FailureKind::Rejected(code) if !is_passing(code)) {
             self.rests.is_there(flight.carries.topic());
         }
@@ -168,9 +173,8 @@ impl PaneMachine {
             }
             Then::ReleaseInstead => self.detected.cannot_clear = true,
         }
-        if asked_whose_pane {
-            self.identity.unanswered = true;
-        }
+        // Starting over has forgotten it.
+        self.identity.unanswered |= asked_whose_pane;
     }
 
     /// The topic rests; what failed goes out again under its number. Silence
