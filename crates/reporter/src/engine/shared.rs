@@ -5,7 +5,7 @@ use tokio::sync::Notify;
 
 use super::owners::Inheritance;
 use crate::activity::{Activity, Refused, Snapshot};
-use crate::config::{Config, ReasonLabel};
+use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::{AgentEvent, EventId};
 use crate::feed::{Feed, Publisher};
@@ -241,15 +241,8 @@ impl Shared {
         self.take(&self.config, false)
     }
 
-    /// As [`take_changes`](Self::take_changes), for somebody who makes labels of
-    /// the reasons himself and was told nothing of what changed before.
-    #[cfg(unix)]
-    pub(crate) fn take_facts(&self) -> Changes {
-        let config = Config { reason_label: ReasonLabel::Off, ..self.config.clone() };
-        self.take(&config, true)
-    }
-
-    fn take(&self, config: &Config, all: bool) -> Changes {
+    /// With `all`, what is wanted counts as changed.
+    pub(super) fn take(&self, config: &Config, all: bool) -> Changes {
         let mut state = self.lock();
         // Who has not said anything yet gives nothing back.
         let spoken = self.config.leave_state || state.activity.has_spoken();
@@ -264,13 +257,6 @@ impl Shared {
             lease_awaited: state.lease_awaited,
             retire: state.retired.is_some(),
         }
-    }
-
-    /// Whatever was told is not known any more.
-    #[cfg(unix)]
-    pub(crate) fn tell_again(&self) {
-        self.lock().changed = true;
-        self.engine.notify_one();
     }
 
     pub(crate) fn set_lease(&self, lease: Lease) {
