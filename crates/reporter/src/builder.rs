@@ -125,9 +125,9 @@ impl Builder {
     /// The reporter that comes back owns the claim: when it is dropped, the
     /// pane is released.
     pub fn start(self) -> Reporter {
-        self.try_start().unwrap_or_else(|Inert { status, diagnostic }| {
+        self.try_start().unwrap_or_else(|(status, told)| {
             let shared = Shared::inert(status);
-            if let Some(diagnostic) = diagnostic {
+            if let Some(diagnostic) = told {
                 shared.raise(&diagnostic);
             }
             shared.end(Ended::NothingToRelease);
@@ -135,15 +135,19 @@ impl Builder {
         })
     }
 
-    fn try_start(self) -> Result<Reporter, Inert> {
+    /// A running reporter, or why it is inert and what there is to tell if that
+    /// is not as it should be.
+    fn try_start(self) -> Result<Reporter, (Status, Option<Diagnostic>)> {
+        let off =
+            |why, kind, detail: String| (Status::Off(why), Some(Diagnostic::new(kind, detail)));
+        let misconfigured =
+            |detail| off(OffReason::Misconfigured, DiagnosticKind::Misconfigured, detail);
         if !self.config.enabled {
-            return Err(Status::Off(OffReason::Disabled).into());
+            return Err((Status::Off(OffReason::Disabled), None));
         }
         if self.config.role != Role::Interactive {
-            return Err(Status::Off(OffReason::Role(self.config.role)).into());
+            return Err((Status::Off(OffReason::Role(self.config.role)), None));
         }
-        let misconfigured =
-            |detail| Inert::told(OffReason::Misconfigured, DiagnosticKind::Misconfigured, detail);
         let refused = self.check().err().filter(|e| e.kind() == ErrorKind::OfficialSource);
         if let Some(error) = refused {
             return Err(misconfigured(error.to_string()));
@@ -155,13 +159,13 @@ impl Builder {
         let Self { config, endpoint, initial, process: agent, activity, .. } = self;
         if let Some(path) = defers_to(&config) {
             let detail = format!("{path} is loaded and reports for this pane");
-            return Err(Inert::told(OffReason::LoadedReporter, DiagnosticKind::Deferred, detail));
+            return Err(off(OffReason::LoadedReporter, DiagnosticKind::Deferred, detail));
         }
         let discovery = endpoint.unwrap_or_else(|| Endpoint::from_env(|name| env::var_os(name)));
         let endpoint = match discovery {
             Discovery::Found(endpoint) => endpoint,
             Discovery::Misconfigured(wrong) => return Err(misconfigured(wrong.to_string())),
-            _ => return Err(Status::NotInHerdr.into()),
+            _ => return Err((Status::NotInHerdr, None)),
         };
         let options = Options::default().allow_foreign_socket(config.allow_foreign_socket);
         let client = Client::new(endpoint.socket(), options);
@@ -175,33 +179,13 @@ impl Builder {
             Ok(thread) => Ok(Reporter::new(shared, Some(thread))),
             Err(error) => {
                 let detail = format!("the reporter cannot start: {error}");
-                Err(Inert::told(OffReason::Failed, DiagnosticKind::EngineFailed, detail))
+                Err(off(OffReason::Failed, DiagnosticKind::EngineFailed, detail))
             }
         }
     }
 
     fn source(&self, label: &AgentLabel) -> SourceId {
         self.config.source.clone().unwrap_or_else(|| source_for(label))
-    }
-}
-
-/// Why a reporter is inert, and what there is to tell if that is not as it
-/// should be.
-struct Inert {
-    status: Status,
-    diagnostic: Option<Diagnostic>,
-}
-
-impl Inert {
-    fn told(why: OffReason, kind: DiagnosticKind, detail: String) -> Self {
-        let diagnostic = Some(Diagnostic::new(kind, detail));
-        Self { status: Status::Off(why), diagnostic }
-    }
-}
-
-impl From<Status> for Inert {
-    fn from(status: Status) -> Self {
-        Self { status, diagnostic: None }
     }
 }
 

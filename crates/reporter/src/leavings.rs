@@ -32,6 +32,17 @@ impl Leavings {
         Self { presented_by, tokens }
     }
 
+    pub(crate) fn has_tokens(&self) -> bool {
+        !self.tokens.is_empty()
+    }
+
+    /// With the tokens that an earlier run has left, too.
+    pub(crate) fn and(mut self, earlier: &Self) -> Self {
+        let tokens = earlier.tokens.iter().map(|(key, left)| (key.clone(), *left));
+        self.tokens = tokens.chain(self.tokens).collect();
+        self
+    }
+
     /// The tokens that still show what was left.
     pub(crate) fn tokens_on<'a>(
         &'a self,

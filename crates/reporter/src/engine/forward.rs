@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Shared;
 use crate::activity::Snapshot;
+use crate::config::{Config, ReasonLabel};
 use crate::machine::{Counters, Ended, Step};
 use crate::status::Status;
 
@@ -45,9 +46,11 @@ impl<'a> Forwarder<'a> {
     }
 
     pub(super) async fn run(mut self) -> Forwarded {
+        // The supervisor makes labels of the reasons.
+        let config = Config { reason_label: ReasonLabel::Off, ..self.shared.config.clone() };
         let mut ignored = [0; 1024];
         loop {
-            let changes = self.shared.take_facts();
+            let changes = self.shared.take(&config, true);
             if changes.retire {
                 return Forwarded::Closed(Ended::NothingToRelease);
             }
@@ -112,6 +115,14 @@ impl<'a> Forwarder<'a> {
             text.push(b'\n');
         }
         timeout_at(until, self.write.write_all(&text)).await?
+    }
+}
+
+impl Shared {
+    /// Whatever was told is not known any more.
+    pub(super) fn tell_again(&self) {
+        self.lock().changed = true;
+        self.engine.notify_one();
     }
 }
 
@@ -181,7 +192,7 @@ fn changes(told: &Map<String, Value>, mut wanted: Map<String, Value>) -> Map<Str
 mod tests {
     use super::*;
     use crate::sidecar::{Activity, EventLine};
-    use crate::{AgentEvent, Config, Prompt, SessionStarted};
+    use crate::{AgentEvent, Prompt, SessionStarted};
 
     fn fold(activity: &mut Activity, lines: &[Value]) {
         for line in lines {
@@ -193,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_supervisor_comes_to_want_what_the_host_wants() {
-        let config = Config { reason_label: crate::ReasonLabel::Off, ..Config::default() };
+        let config = Config { reason_label: ReasonLabel::Off, ..Config::default() };
         let (mut host, mut supervisor) = (Activity::default(), Activity::default());
         let mut told = None;
         let mut session = SessionStarted::new("s");

@@ -14,7 +14,7 @@ use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout};
 
 use super::Shared;
-use super::shared::Inheritance;
+use super::owners::Inheritance;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::lease::LeaseFile;
 use crate::lease_owner::owner_of;

@@ -1,7 +1,6 @@
 //! The shell around the machine: one thread with a runtime of its own, which
 //! only executes. It enters no runtime of the host's.
 
-mod changes;
 mod exchange;
 #[cfg(unix)]
 mod forward;
@@ -13,6 +12,7 @@ mod owners;
 mod run;
 mod server;
 mod shared;
+mod waits;
 #[cfg(all(test, unix))]
 mod wake_ups;
 
@@ -55,11 +55,11 @@ pub(crate) fn start(shared: &Arc<Shared>, plan: Plan) -> io::Result<JoinHandle<(
     let of_thread = shared.clone();
     let thread = std::thread::Builder::new().name("herdr-reporter".to_owned()).spawn(move || {
         let Ok((runtime, predecessor)) = handed.recv() else { return };
-        let end = End { shared: &of_thread, ended: Ended::NotReleased };
-        let ended = execute(&runtime, &of_thread, plan, predecessor);
+        let run = AssertUnwindSafe(|| execute(&runtime, &of_thread, plan, predecessor));
+        let ended = catch_unwind(run).unwrap_or(Ended::NotReleased);
         // A disk that hangs must not keep the thread.
         runtime.shutdown_background();
-        end.with(ended);
+        of_thread.end(ended);
     });
     match thread {
         Ok(thread) => {
@@ -72,24 +72,6 @@ pub(crate) fn start(shared: &Arc<Shared>, plan: Plan) -> io::Result<JoinHandle<(
             runtime.shutdown_background();
             Err(error)
         }
-    }
-}
-
-/// Says that the engine has ended, however it does: hosts may wait for it.
-struct End<'a> {
-    shared: &'a Shared,
-    ended: Ended,
-}
-
-impl End<'_> {
-    fn with(mut self, ended: Ended) {
-        self.ended = ended;
-    }
-}
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.shared.end(self.ended);
     }
 }
 

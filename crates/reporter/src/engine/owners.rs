@@ -8,6 +8,8 @@ use herdr_proto::PaneId;
 use herdr_socket_transport::Endpoint;
 
 use super::Shared;
+use super::lease::HeldLease;
+use crate::machine::PredecessorClaim;
 
 /// By the pane as the host names it: nothing is looked up on a disk here.
 type Owners = BTreeMap<(PathBuf, PaneId), Weak<Shared>>;
@@ -27,4 +29,37 @@ pub(super) fn take_over(pane: &Endpoint, successor: &Arc<Shared>) -> Option<Arc<
         before.retire();
         before
     })
+}
+
+/// What a retired reporter leaves to its successor in this process.
+#[derive(Debug, Default)]
+pub(super) struct Inheritance {
+    pub(super) claim: Option<PredecessorClaim>,
+    pub(super) lease: Option<HeldLease>,
+}
+
+impl Shared {
+    /// A successor of this process owns the pane: report nothing more, and
+    /// release nothing.
+    pub(crate) fn retire(&self) {
+        self.lock().retired.get_or_insert_default();
+        self.engine.notify_one();
+    }
+
+    pub(crate) fn is_retired(&self) -> bool {
+        self.lock().retired.is_some()
+    }
+
+    /// Leaves what a successor needs, if there is one.
+    pub(super) fn leave(&self, claim: PredecessorClaim, lease: Option<HeldLease>) {
+        if let Some(retired) = &mut self.lock().retired {
+            *retired = Inheritance { claim: Some(claim), lease };
+        }
+    }
+
+    /// For a successor's engine: what was on the pane, and the lease, still
+    /// held.
+    pub(super) fn take_inheritance(&self) -> Inheritance {
+        self.lock().retired.as_mut().map(std::mem::take).unwrap_or_default()
+    }
 }

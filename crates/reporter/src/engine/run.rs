@@ -180,10 +180,11 @@ impl<'a> Engine<'a> {
         if wants && self.lease.is_unsought() && self.forward().await && self.ended.is_some() {
             return;
         }
-        self.flushes = changes.asked;
         if changes.lease_awaited {
             self.step(Input::AwaitLease);
         }
+        // From here on what is done answers the flush.
+        self.flushes = changes.asked;
         if changes.changed {
             self.step(Input::Wanted(changes.wanted.map(Box::new)));
         }

@@ -1,23 +1,18 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::sync::Notify;
 
-use super::lease::HeldLease;
+use super::owners::Inheritance;
 use crate::activity::{Activity, Refused, Snapshot};
-use crate::clock::{FAR, within};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::{AgentEvent, EventId};
 use crate::feed::{Feed, Publisher};
-use crate::machine::{Counters, Ended, Lease, PredecessorClaim};
+use crate::machine::{Counters, Ended, Lease, Step};
 use crate::receipt::Receipt;
 use crate::status::{Flushed, OffReason, Status};
 
-/// What a host waits for the engine beyond what the engine was given.
-const GRACE: Duration = Duration::from_millis(20);
-/// What a flush says in a copy of the process.
-const FORKED: Flushed = Flushed::NotReporting(Status::Off(OffReason::Forked));
 /// Most diagnostics that are kept for readers that come later.
 const DIAGNOSTICS_KEPT: usize = 32;
 
@@ -32,9 +27,9 @@ pub(crate) struct Shared {
     pub(super) state: Mutex<State>,
     pub(super) engine: Notify,
     /// Wakes hosts that block for a flush or the end …
-    blocking: Condvar,
+    pub(super) blocking: Condvar,
     /// … and those that await it.
-    waiting: Notify,
+    pub(super) waiting: Notify,
     pub(super) receipts: Publisher<Receipt>,
     pub(super) diagnostics: Publisher<Diagnostic>,
 }
@@ -68,11 +63,22 @@ pub(super) struct State {
     pub(super) retired: Option<Inheritance>,
 }
 
-/// What a retired reporter leaves to its successor in this process.
+/// What has changed since the engine looked last.
 #[derive(Debug, Default)]
-pub(super) struct Inheritance {
-    pub(super) claim: Option<PredecessorClaim>,
-    pub(super) lease: Option<HeldLease>,
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(crate) struct Changes {
+    /// Whether what is wanted may have changed.
+    pub(crate) changed: bool,
+    /// What is wanted, if it may have changed.
+    pub(crate) wanted: Option<Snapshot>,
+    pub(crate) flush: bool,
+    /// Up to which flush these are all changes.
+    pub(crate) asked: u64,
+    pub(crate) close: Option<Instant>,
+    /// Somebody waits for the lease, also if there is nothing to report.
+    pub(crate) lease_awaited: bool,
+    /// A successor of this process owns the pane now.
+    pub(crate) retire: bool,
 }
 
 impl Shared {
@@ -122,7 +128,7 @@ impl Shared {
 
     /// What a host's call works on; nothing in a copy of the process, where
     /// there is no engine, and another thread may have held the lock for ever.
-    fn live(&self) -> Option<MutexGuard<'_, State>> {
+    pub(super) fn live(&self) -> Option<MutexGuard<'_, State>> {
         (!self.is_forked()).then(|| self.lock())
     }
 
@@ -171,28 +177,6 @@ impl Shared {
         if std::mem::replace(&mut state.suspended, suspended) != suspended {
             state.changed = true;
             drop(state);
-            self.engine.notify_one();
-        }
-    }
-
-    /// Waits until the lease is held or denied; `None` if neither by then.
-    pub(crate) fn wait_lease(&self, timeout: Duration) -> Option<bool> {
-        self.await_lease();
-        self.wait(timeout, |state| state.lease_decided())
-    }
-
-    /// Waits until the lease is held; false if the reporter ends without.
-    pub(crate) async fn lease_held(&self) -> bool {
-        self.await_lease();
-        self.waited(|state| match state.lease_decided() {
-            Some(false) if state.how_ended().is_none() => None,
-            decided => decided,
-        })
-        .await
-    }
-
-    fn await_lease(&self) {
-        if !std::mem::replace(&mut self.lock().lease_awaited, true) {
             self.engine.notify_one();
         }
     }
@@ -249,94 +233,75 @@ impl Shared {
         }
     }
 
-    /// Waits until the engine has dealt with everything so far.
-    pub(crate) fn flush(&self, timeout: Duration) -> Flushed {
-        let Some(number) = self.begin_flush() else { return FORKED };
-        self.wait(timeout, |state| state.flushed(number)).unwrap_or(Flushed::TimedOut)
+    pub(crate) async fn changed(&self) {
+        self.engine.notified().await;
     }
 
-    pub(crate) async fn flush_async(&self, timeout: Duration) -> Flushed {
-        let Some(number) = self.begin_flush() else { return FORKED };
-        let flushed = self.waited(|state| state.flushed(number));
-        within(timeout, flushed).await.unwrap_or(Flushed::TimedOut)
+    pub(crate) fn take_changes(&self) -> Changes {
+        self.take(&self.config, false)
     }
 
-    fn begin_flush(&self) -> Option<u64> {
-        let mut state = self.live()?;
-        state.flush = true;
-        state.asked += 1;
-        self.engine.notify_one();
-        Some(state.asked)
+    /// With `all`, what is wanted counts as changed.
+    pub(super) fn take(&self, config: &Config, all: bool) -> Changes {
+        let mut state = self.lock();
+        // Who has not said anything yet gives nothing back.
+        let spoken = self.config.leave_state || state.activity.has_spoken();
+        let changed = std::mem::take(&mut state.changed) && spoken;
+        let changed = changed || all;
+        Changes {
+            changed,
+            wanted: changed.then(|| state.wanted(config)).flatten(),
+            flush: std::mem::take(&mut state.flush),
+            asked: state.asked,
+            close: state.close,
+            lease_awaited: state.lease_awaited,
+            retire: state.retired.is_some(),
+        }
     }
 
-    pub(crate) fn begin_close(&self, budget: Duration) {
-        let Some(mut state) = self.live() else { return };
-        let deadline = from_now(budget);
-        if state.close.is_none_or(|close| deadline < close) {
-            state.close = Some(deadline);
+    pub(crate) fn set_lease(&self, lease: Lease) {
+        self.lock().lease = Some(lease);
+        self.wake_hosts();
+    }
+
+    /// Publishes a step. If everything is done, that answers the flushes up to
+    /// `asked`.
+    pub(crate) fn publish(&self, step: &Step, counters: Counters, status: Status, asked: u64) {
+        for receipt in &step.receipts {
+            self.receipts.publish(receipt.clone());
+        }
+        for diagnostic in &step.diagnostics {
+            self.raise(diagnostic);
+        }
+        let mut state = self.lock();
+        state.counters = counters;
+        let news = std::mem::replace(&mut state.status, status) != status;
+        let done = step.quiet && !state.changed;
+        if done {
+            let flushed =
+                if status.delivers() { Flushed::Delivered } else { Flushed::NotReporting(status) };
+            state.flushed = Some((asked, flushed));
         }
         drop(state);
-        self.engine.notify_one();
+        if done || news {
+            self.wake_hosts();
+        }
     }
 
-    pub(crate) fn wait_ended(&self, budget: Duration) -> Ended {
-        self.wait(budget.saturating_add(GRACE), |state| state.how_ended())
-            .unwrap_or(Ended::NotReleased)
+    pub(crate) fn fail(&self) {
+        self.lock().status = Status::Off(OffReason::Failed);
     }
 
-    pub(crate) async fn ended_within(&self, budget: Duration) -> Ended {
-        within(budget.saturating_add(GRACE), self.ended()).await.unwrap_or(Ended::NotReleased)
-    }
-
-    pub(crate) async fn ended(&self) -> Ended {
-        self.waited(|state| state.how_ended()).await
-    }
-
-    /// A successor of this process owns the pane: report nothing more, and
-    /// release nothing.
-    pub(crate) fn retire(&self) {
-        self.lock().retired.get_or_insert_default();
-        self.engine.notify_one();
-    }
-
-    pub(crate) fn is_retired(&self) -> bool {
-        self.lock().retired.is_some()
+    pub(crate) fn end(&self, ended: Ended) {
+        self.lock().ended.get_or_insert(ended);
+        self.receipts.end();
+        self.diagnostics.end();
+        self.wake_hosts();
     }
 
     pub(super) fn wake_hosts(&self) {
         self.blocking.notify_all();
         self.waiting.notify_waiters();
-    }
-
-    pub(super) fn wait<T>(
-        &self,
-        timeout: Duration,
-        mut done: impl FnMut(&mut State) -> Option<T>,
-    ) -> Option<T> {
-        let deadline = from_now(timeout);
-        let mut state = self.lock();
-        loop {
-            if let Some(value) = done(&mut state) {
-                return Some(value);
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return None;
-            }
-            let waited = self.blocking.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    pub(super) async fn waited<T>(&self, mut done: impl FnMut(&mut State) -> Option<T>) -> T {
-        loop {
-            let mut waiting = std::pin::pin!(self.waiting.notified());
-            waiting.as_mut().enable();
-            if let Some(value) = done(&mut self.lock()) {
-                return value;
-            }
-            waiting.await;
-        }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -349,10 +314,6 @@ impl Shared {
 /// Logs a diagnostic. The log is the host's: it may block, call us, or panic.
 fn log(diagnostic: &Diagnostic) {
     tracing::warn!(kind = diagnostic.kind.as_str(), detail = %diagnostic.detail);
-}
-
-fn from_now(time: Duration) -> Instant {
-    Instant::now() + time.min(FAR)
 }
 
 impl State {
@@ -368,22 +329,6 @@ impl State {
             Status::Ended
         } else {
             self.status
-        }
-    }
-
-    fn flushed(&self, number: u64) -> Option<Flushed> {
-        let done = self.flushed.filter(|(done, _)| *done >= number);
-        let over = || self.how_ended().map(|_| Flushed::NotReporting(self.status()));
-        done.map(|(_, flushed)| flushed).or_else(over)
-    }
-
-    fn lease_decided(&self) -> Option<bool> {
-        match self.lease {
-            _ if self.how_ended().is_some() => Some(false),
-            _ if self.status == Status::ForeignPane => Some(false),
-            Some(Lease::Held) => Some(true),
-            Some(Lease::Denied) => Some(false),
-            _ => None,
         }
     }
 

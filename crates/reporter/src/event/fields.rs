@@ -21,10 +21,10 @@ pub(super) struct Fields<'a> {
     fields: &'a mut Map<String, Value>,
 }
 
-pub(super) trait Field: Sized {
-    const EXPECTED: &'static str;
-
-    fn read(value: Value) -> Result<Self, Wrong>;
+/// What a field may hold, in words, and how it is read.
+pub(super) struct Kind<T> {
+    expected: &'static str,
+    read: fn(Value) -> Result<T, Wrong>,
 }
 
 /// Why a value is not what a field may hold.
@@ -43,47 +43,51 @@ impl<'a> Fields<'a> {
     }
 
     /// A field that may be absent; `null` is absent.
-    pub(super) fn optional<T: Field>(
+    pub(super) fn optional<T>(
         &mut self,
         name: &'static str,
+        Kind { expected, read }: Kind<T>,
     ) -> Result<Option<T>, LineError> {
         debug_assert!(KNOWN.split(' ').any(|known| known == name), "{name}");
         let Some(value) = self.fields.remove(name).filter(|value| !value.is_null()) else {
             return Ok(None);
         };
-        T::read(value).map(Some).map_err(|wrong| {
-            let (problem, expected) = match wrong {
-                // There a number is right, only not this one.
-                Wrong::Type(Value::Number(_)) if T::EXPECTED.contains("whole number") => {
-                    ("is another number".to_owned(), T::EXPECTED)
-                }
-                Wrong::Type(value) => (format!("is {}", kind_of(&value)), T::EXPECTED),
-                Wrong::Value(problem) => (problem, T::EXPECTED),
-                Wrong::Other(problem, expected) => (problem, expected),
-            };
-            LineError::Field { event: self.event, field: name, problem, expected: expected.into() }
+        read(value).map(Some).map_err(|wrong| match wrong {
+            // There a number is right, only not this one.
+            Wrong::Type(Value::Number(_)) if expected.contains("whole number") => {
+                self.problem(name, "is another number", expected)
+            }
+            Wrong::Type(value) => self.problem(name, format!("is {}", type_of(&value)), expected),
+            Wrong::Value(problem) => self.problem(name, problem, expected),
+            Wrong::Other(problem, expected) => self.problem(name, problem, expected),
         })
     }
 
-    pub(super) fn required<T: Field>(&mut self, name: &'static str) -> Result<T, LineError> {
-        self.optional(name)?.ok_or_else(|| self.missing(name, T::EXPECTED))
+    pub(super) fn required<T>(
+        &mut self,
+        name: &'static str,
+        kind: Kind<T>,
+    ) -> Result<T, LineError> {
+        let expected = kind.expected;
+        self.optional(name, kind)?.ok_or_else(|| self.missing(name, expected))
     }
 
     /// A field that has to be there, though it may be `null`.
-    pub(super) fn nullable<T: Field>(
+    pub(super) fn nullable<T>(
         &mut self,
         name: &'static str,
+        kind: Kind<T>,
     ) -> Result<Option<T>, LineError> {
         if self.fields.contains_key(name) {
-            return self.optional(name);
+            return self.optional(name, kind);
         }
-        let or_null = if T::EXPECTED.ends_with("null") { "" } else { " or null" };
-        Err(self.missing(name, format!("{}{or_null}", T::EXPECTED)))
+        let or_null = if kind.expected.ends_with("null") { "" } else { " or null" };
+        Err(self.missing(name, format!("{}{or_null}", kind.expected)))
     }
 
     /// Whose event it is: the main agent's if nothing is said.
     pub(super) fn agent(&mut self) -> Result<EventId, LineError> {
-        Ok(self.optional("agent_id")?.unwrap_or_default())
+        Ok(self.optional("agent_id", ID)?.map(EventId::from).unwrap_or_default())
     }
 
     /// As [`agent`](Self::agent), but an explicit `null` is nobody.
@@ -101,11 +105,21 @@ impl<'a> Fields<'a> {
             Some(written) => format!("is missing, but `{}` is there", shown(written)),
             None => "is missing".to_owned(),
         };
-        LineError::Field { event: self.event, field, problem, expected: expected.into() }
+        self.problem(field, problem, expected)
+    }
+
+    fn problem(
+        &self,
+        field: &'static str,
+        problem: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> LineError {
+        let (problem, expected) = (problem.into(), expected.into());
+        LineError::Field { event: self.event, field, problem, expected }
     }
 }
 
-fn kind_of(value: &Value) -> &'static str {
+fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
@@ -116,188 +130,145 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-impl Field for String {
-    const EXPECTED: &'static str = "a text";
+pub(super) const TEXT: Kind<String> = Kind { expected: "a text", read: text };
 
-    fn read(value: Value) -> Result<Self, Wrong> {
-        match value {
-            Value::String(text) => Ok(text),
-            other => Err(Wrong::Type(other)),
-        }
-    }
+fn text(value: Value) -> Result<String, Wrong> {
+    if let Value::String(text) = value { Ok(text) } else { Err(Wrong::Type(value)) }
 }
 
 /// A name for people; of a long one the beginning.
-pub(super) struct Name(pub(super) String);
-
-impl Field for Name {
-    const EXPECTED: &'static str = String::EXPECTED;
-
-    fn read(value: Value) -> Result<Self, Wrong> {
-        let mut text = String::read(value)?;
+pub(super) const NAME: Kind<String> = Kind {
+    expected: TEXT.expected,
+    read: |value| {
+        let mut text = text(value)?;
         let most = text.len().min(ID_MAX_BYTES);
         let cut = (0..=most).rev().find(|at| text.is_char_boundary(*at));
         text.truncate(cut.unwrap_or_default());
-        Ok(Self(text))
-    }
-}
+        Ok(text)
+    },
+};
 
-/// An id as text; a number is one, too.
-pub(super) struct IdText(pub(super) String);
-
-impl Field for IdText {
-    const EXPECTED: &'static str = "a text or a number";
-
-    fn read(value: Value) -> Result<Self, Wrong> {
-        match value {
-            Value::String(id) if id.len() > ID_MAX_BYTES => {
-                Err(Wrong::Other(format!("has {} bytes", id.len()), "up to 1024 bytes"))
-            }
-            Value::String(id) => Ok(Self(id)),
-            Value::Number(id) => Ok(Self(id.to_string())),
-            other => Err(Wrong::Type(other)),
+/// An id; a number is one, too.
+pub(super) const ID: Kind<String> = Kind {
+    expected: "a text or a number",
+    read: |value| match value {
+        Value::String(id) if id.len() > ID_MAX_BYTES => {
+            Err(Wrong::Other(format!("has {} bytes", id.len()), "up to 1024 bytes"))
         }
-    }
-}
-
-impl Field for EventId {
-    const EXPECTED: &'static str = IdText::EXPECTED;
-
-    fn read(value: Value) -> Result<Self, Wrong> {
-        IdText::read(value).map(|id| id.0.into())
-    }
-}
+        Value::String(id) => Ok(id),
+        Value::Number(id) => Ok(id.to_string()),
+        other => Err(Wrong::Type(other)),
+    },
+};
 
 /// An id that is only given back.
-pub(super) struct AnyId(pub(super) Value);
+pub(super) const ANY_ID: Kind<Value> = Kind {
+    expected: ID.expected,
+    read: |value| match value {
+        Value::String(_) | Value::Number(_) => Ok(value),
+        other => Err(Wrong::Type(other)),
+    },
+};
 
-impl Field for AnyId {
-    const EXPECTED: &'static str = IdText::EXPECTED;
+pub(super) const FLAG: Kind<bool> =
+    Kind { expected: "true or false", read: |value| value.as_bool().ok_or(Wrong::Type(value)) };
 
-    fn read(value: Value) -> Result<Self, Wrong> {
-        if value.is_string() || value.is_number() {
-            Ok(Self(value))
-        } else {
-            Err(Wrong::Type(value))
-        }
-    }
+pub(super) const NUMBER: Kind<u64> = Kind { expected: "a whole number from 0 on", read: whole };
+
+/// JavaScript hosts may write a whole number as `1e3` or `5.0`.
+fn whole(value: Value) -> Result<u64, Wrong> {
+    const EXACT_UP_TO: f64 = 9_007_199_254_740_992.0;
+    let whole = |number: &f64| number.fract() == 0.0 && (0.0..=EXACT_UP_TO).contains(number);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole, not negative and within 2^53"
+    )]
+    let from_float = || value.as_f64().filter(whole).map(|number| number as u64);
+    value.as_u64().or_else(from_float).ok_or(Wrong::Type(value))
 }
 
-impl Field for bool {
-    const EXPECTED: &'static str = "true or false";
+pub(super) const PERCENT: Kind<u8> = Kind {
+    expected: "a whole number from 0 to 100, or null",
+    read: |value| {
+        let percent = u8::try_from(whole(value)?).ok().filter(|percent| *percent <= 100);
+        percent.ok_or_else(|| Wrong::Value("is over 100".to_owned()))
+    },
+};
 
-    fn read(value: Value) -> Result<Self, Wrong> {
-        value.as_bool().ok_or(Wrong::Type(value))
-    }
-}
-
-impl Field for u64 {
-    const EXPECTED: &'static str = "a whole number from 0 on";
-
-    /// JavaScript hosts may write a whole number as `1e3` or `5.0`.
-    fn read(value: Value) -> Result<Self, Wrong> {
-        const EXACT_UP_TO: f64 = 9_007_199_254_740_992.0;
-        let whole = |number: f64| number.fract() == 0.0 && (0.0..=EXACT_UP_TO).contains(&number);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "whole, not negative and within 2^53"
-        )]
-        let from_float =
-            || value.as_f64().filter(|number| whole(*number)).map(|number| number as Self);
-        value.as_u64().or_else(from_float).ok_or(Wrong::Type(value))
-    }
-}
-
-pub(super) struct Percent(pub(super) u8);
-
-impl Field for Percent {
-    const EXPECTED: &'static str = "a whole number from 0 to 100, or null";
-
-    fn read(value: Value) -> Result<Self, Wrong> {
-        let percent = u8::try_from(u64::read(value)?).ok().filter(|percent| *percent <= 100);
-        percent.map(Self).ok_or_else(|| Wrong::Value("is over 100".to_owned()))
-    }
-}
-
-impl Field for Vec<String> {
-    const EXPECTED: &'static str = "a list of texts";
-
-    fn read(value: Value) -> Result<Self, Wrong> {
+pub(super) const TEXTS: Kind<Vec<String>> = Kind {
+    expected: "a list of texts",
+    read: |value| {
         let Value::Array(items) = value else { return Err(Wrong::Type(value)) };
         let text = |(place, item): (usize, Value)| match item {
             Value::String(text) => Ok(text),
             Value::Number(number) => Ok(number.to_string()),
-            other => Err(Wrong::Value(format!("has {} in place {place}", kind_of(&other)))),
+            other => Err(Wrong::Value(format!("has {} in place {place}", type_of(&other)))),
         };
         (1..).zip(items).map(text).collect()
-    }
+    },
+};
+
+type Texts<K> = BTreeMap<K, Option<String>>;
+
+pub(super) const TEXT_MAP: Kind<Texts<String>> =
+    Kind { expected: "an object of texts and nulls", read: text_map };
+
+fn text_map(value: Value) -> Result<Texts<String>, Wrong> {
+    let Value::Object(map) = value else { return Err(Wrong::Type(value)) };
+    let text = |(key, value): (String, Value)| match value {
+        Value::Null => Ok((key, None)),
+        Value::String(text) => Ok((key, Some(text))),
+        Value::Number(number) => Ok((key, Some(number.to_string()))),
+        other => Err(Wrong::Value(format!("has {} under `{}`", type_of(&other), shown(&key)))),
+    };
+    map.into_iter().map(text).collect()
 }
 
-impl Field for BTreeMap<String, Option<String>> {
-    const EXPECTED: &'static str = "an object of texts and nulls";
-
-    fn read(value: Value) -> Result<Self, Wrong> {
-        let Value::Object(map) = value else { return Err(Wrong::Type(value)) };
-        let text = |(key, value): (String, Value)| match value {
-            Value::Null => Ok((key, None)),
-            Value::String(text) => Ok((key, Some(text))),
-            Value::Number(number) => Ok((key, Some(number.to_string()))),
-            other => Err(Wrong::Value(format!("has {} under `{}`", kind_of(&other), shown(&key)))),
-        };
-        map.into_iter().map(text).collect()
-    }
-}
-
-impl Field for BTreeMap<StateKey, Option<String>> {
-    const EXPECTED: &'static str = <BTreeMap<String, Option<String>>>::EXPECTED;
-
-    fn read(value: Value) -> Result<Self, Wrong> {
+pub(super) const LABELS: Kind<Texts<StateKey>> = Kind {
+    expected: TEXT_MAP.expected,
+    read: |value| {
         const STATES: &str = "only idle, working, blocked, done and unknown";
-        let texts = <BTreeMap<String, Option<String>>>::read(value)?;
-        let state = |(word, text): (String, _)| {
+        let label = |(word, text): (String, _)| {
             let key = StateKey::ALL.into_iter().find(|key| key.as_str() == word);
             let problem = || format!("has `{}`, which is not a state", shown(&word));
             Ok((key.ok_or_else(|| Wrong::Other(problem(), STATES))?, text))
         };
-        texts.into_iter().map(state).collect()
-    }
-}
+        text_map(value)?.into_iter().map(label).collect()
+    },
+};
 
-impl Field for ReportState {
-    const EXPECTED: &'static str = "idle, working or blocked";
+pub(super) const STATE: Kind<ReportState> = Kind {
+    expected: "idle, working or blocked",
+    read: |value| match text(value)?.as_str() {
+        "idle" => Ok(ReportState::Idle),
+        "working" => Ok(ReportState::Working),
+        "blocked" => Ok(ReportState::Blocked),
+        _ => Err(Wrong::Value("is not a state".to_owned())),
+    },
+};
 
-    fn read(value: Value) -> Result<Self, Wrong> {
-        let word = String::read(value)?;
-        let mut states = [Self::Idle, Self::Working, Self::Blocked].into_iter();
-        let state = states.find(|state| state.as_str() == word);
-        state.ok_or_else(|| Wrong::Value("is not a state".to_owned()))
-    }
-}
-
-impl Field for PromptKind {
-    const EXPECTED: &'static str = "approval, question or auth";
-
-    fn read(value: Value) -> Result<Self, Wrong> {
-        Ok(match String::read(value)?.as_str() {
-            "approval" => Self::Approval,
-            "question" => Self::Question,
-            "auth" => Self::Auth,
-            _ => Self::Other,
+pub(super) const PROMPT: Kind<PromptKind> = Kind {
+    expected: "approval, question or auth",
+    read: |value| {
+        Ok(match text(value)?.as_str() {
+            "approval" => PromptKind::Approval,
+            "question" => PromptKind::Question,
+            "auth" => PromptKind::Auth,
+            _ => PromptKind::Other,
         })
-    }
-}
+    },
+};
 
 /// How a turn ended; a word of a later version is as good as none.
-impl Field for Option<TurnOutcome> {
-    const EXPECTED: &'static str = String::EXPECTED;
-
-    fn read(value: Value) -> Result<Self, Wrong> {
-        Ok(match String::read(value)?.as_str() {
+pub(super) const OUTCOME: Kind<Option<TurnOutcome>> = Kind {
+    expected: TEXT.expected,
+    read: |value| {
+        Ok(match text(value)?.as_str() {
             "done" => Some(TurnOutcome::Done),
             "error" => Some(TurnOutcome::Error),
             "cancelled" => Some(TurnOutcome::Cancelled),
             _ => None,
         })
-    }
-}
+    },
+};

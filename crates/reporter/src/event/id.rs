@@ -87,3 +87,14 @@ impl fmt::Debug for EventId {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f48_only_what_a_host_has_said_can_be_written() {
+        assert_eq!(serde_json::to_string(&EventId::from("#1")).ok().as_deref(), Some("\"#1\""));
+        assert!(serde_json::to_string(&EventId::ours(1)).is_err());
+    }
+}

@@ -3,7 +3,10 @@ use std::time::Duration;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::fields::{AnyId, Fields, IdText, Name, Percent};
+use super::fields::{
+    ANY_ID, FLAG, Fields, ID, LABELS, NAME, NUMBER, OUTCOME, PERCENT, PROMPT, STATE, TEXT,
+    TEXT_MAP, TEXTS,
+};
 use super::near::shown;
 use super::repair::repaired;
 use super::{AgentEvent, LineError, Prompt, SessionStarted};
@@ -88,71 +91,84 @@ pub(super) const KINDS: &str = "session_started session_ended agent_started agen
 fn read(event: &str, fields: &mut Fields<'_>) -> Result<EventLine, LineError> {
     let event = match event {
         "session_started" => AgentEvent::SessionStarted(SessionStarted {
-            session_id: fields.required::<IdText>("session_id")?.0,
-            session_path: fields.optional("session_path")?,
-            reason: fields.optional("reason")?,
-            title: fields.optional("title")?,
-            model: fields.optional("model")?,
-            context_window: fields.optional("context_window")?,
-            used: fields.optional("used")?,
-            resume_argv: fields.optional("resume_argv")?,
+            session_id: fields.required("session_id", ID)?,
+            session_path: fields.optional("session_path", TEXT)?,
+            reason: fields.optional("reason", TEXT)?,
+            title: fields.optional("title", TEXT)?,
+            model: fields.optional("model", TEXT)?,
+            context_window: fields.optional("context_window", NUMBER)?,
+            used: fields.optional("used", NUMBER)?,
+            resume_argv: fields.optional("resume_argv", TEXTS)?,
             agent_id: fields.agent()?,
         }),
         "session_ended" => AgentEvent::SessionEnded { agent_id: fields.agent()? },
         "agent_started" => AgentEvent::AgentStarted { agent_id: fields.agent()? },
         "agent_settled" => AgentEvent::AgentSettled {
             agent_id: fields.agent()?,
-            outcome: fields.optional::<Option<_>>("outcome")?.flatten(),
-            message: fields.optional("message")?,
+            outcome: fields.optional("outcome", OUTCOME)?.flatten(),
+            message: fields.optional("message", TEXT)?,
         },
         "tool_started" => AgentEvent::ToolStarted {
-            tool_id: fields.required("tool_id")?,
-            tool: fields.required::<Name>("tool")?.0,
+            tool_id: fields.required("tool_id", ID)?.into(),
+            tool: fields.required("tool", NAME)?,
             agent_id: fields.agent()?,
         },
-        "tool_finished" => AgentEvent::ToolFinished { tool_id: fields.required("tool_id")? },
+        "tool_finished" => {
+            AgentEvent::ToolFinished { tool_id: fields.required("tool_id", ID)?.into() }
+        }
         "prompt_opened" => AgentEvent::PromptOpened {
-            prompt_id: fields.required("prompt_id")?,
-            prompt: Prompt { kind: fields.required("kind")?, label: fields.optional("label")? },
+            prompt_id: fields.required("prompt_id", ID)?.into(),
+            prompt: Prompt {
+                kind: fields.required("kind", PROMPT)?,
+                label: fields.optional("label", TEXT)?,
+            },
             agent_id: fields.agent_or_nobody()?,
         },
-        "prompt_closed" => AgentEvent::PromptClosed { prompt_id: fields.required("prompt_id")? },
+        "prompt_closed" => {
+            AgentEvent::PromptClosed { prompt_id: fields.required("prompt_id", ID)?.into() }
+        }
         "progress_changed" => AgentEvent::ProgressChanged {
-            percent: fields.nullable::<Percent>("percent")?.map(|percent| percent.0),
+            percent: fields.nullable("percent", PERCENT)?,
             agent_id: fields.agent()?,
         },
         "workflow_snapshot" => AgentEvent::WorkflowSnapshot {
-            provider: fields.required::<IdText>("provider")?.0,
-            ready: fields.required("ready")?,
-            running: fields.optional("running")?.unwrap_or_default(),
-            waiting: fields.optional("waiting")?.unwrap_or_default(),
+            provider: fields.required("provider", ID)?,
+            ready: fields.required("ready", FLAG)?,
+            running: fields.optional("running", TEXTS)?.unwrap_or_default(),
+            waiting: fields.optional("waiting", TEXTS)?.unwrap_or_default(),
         },
         "workflow_unavailable" => {
-            AgentEvent::WorkflowUnavailable { provider: fields.required::<IdText>("provider")?.0 }
+            AgentEvent::WorkflowUnavailable { provider: fields.required("provider", ID)? }
         }
         "state_set" => AgentEvent::StateSet {
-            state: fields.required("state")?,
-            label: fields.optional("label")?,
-            settles: fields.optional("settles")?.unwrap_or(false),
+            state: fields.required("state", STATE)?,
+            label: fields.optional("label", TEXT)?,
+            settles: fields.optional("settles", FLAG)?.unwrap_or(false),
         },
-        "title_changed" => {
-            AgentEvent::TitleChanged { title: fields.nullable("title")?, agent_id: fields.agent()? }
-        }
-        "model_changed" => AgentEvent::ModelChanged {
-            model: fields.nullable("model")?,
-            context_window: fields.optional("context_window")?,
+        "title_changed" => AgentEvent::TitleChanged {
+            title: fields.nullable("title", TEXT)?,
             agent_id: fields.agent()?,
         },
-        "usage_changed" => {
-            AgentEvent::UsageChanged { used: fields.required("used")?, agent_id: fields.agent()? }
+        "model_changed" => AgentEvent::ModelChanged {
+            model: fields.nullable("model", TEXT)?,
+            context_window: fields.optional("context_window", NUMBER)?,
+            agent_id: fields.agent()?,
+        },
+        "usage_changed" => AgentEvent::UsageChanged {
+            used: fields.required("used", NUMBER)?,
+            agent_id: fields.agent()?,
+        },
+        "tokens_changed" => {
+            AgentEvent::TokensChanged { tokens: fields.required("tokens", TEXT_MAP)? }
         }
-        "tokens_changed" => AgentEvent::TokensChanged { tokens: fields.required("tokens")? },
-        "labels_changed" => AgentEvent::LabelsChanged { labels: fields.required("labels")? },
+        "labels_changed" => {
+            AgentEvent::LabelsChanged { labels: fields.required("labels", LABELS)? }
+        }
         "release" => AgentEvent::Release,
         "flush" => {
             let timeout =
-                fields.optional("timeout_ms")?.map_or(FLUSH_TIMEOUT, Duration::from_millis);
-            let id = fields.optional::<AnyId>("id")?.map_or(Value::Null, |id| id.0);
+                fields.optional("timeout_ms", NUMBER)?.map_or(FLUSH_TIMEOUT, Duration::from_millis);
+            let id = fields.optional("id", ANY_ID)?.unwrap_or_default();
             return Ok(EventLine::Flush { id, timeout });
         }
         _ => unreachable!("each of the known events is read above"),

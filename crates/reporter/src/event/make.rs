@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use herdr_proto::{ReportState, StateKey};
 
-use super::{AgentEvent, EventId, Prompt, SessionStarted, TurnOutcome};
+use super::{AgentEvent, EventId, ID_MAX_BYTES, Prompt, SessionStarted, TurnOutcome};
 
 impl AgentEvent {
     /// A session of which only the id is known began or goes on.
@@ -139,16 +139,14 @@ impl AgentEvent {
         match self {
             Self::SessionStarted(session) => session.agent_id.is_main(),
             Self::SessionEnded { agent_id } => agent_id.is_main(),
-            Self::AgentStarted { .. }
-            | Self::AgentSettled { .. }
-            | Self::ToolStarted { .. }
-            | Self::ToolFinished { .. }
-            | Self::PromptOpened { .. }
-            | Self::PromptClosed { .. }
-            | Self::WorkflowSnapshot { .. }
-            | Self::WorkflowUnavailable { .. }
-            | Self::StateSet { .. } => true,
-            _ => false,
+            Self::ProgressChanged { .. }
+            | Self::TitleChanged { .. }
+            | Self::ModelChanged { .. }
+            | Self::UsageChanged { .. }
+            | Self::TokensChanged { .. }
+            | Self::LabelsChanged { .. }
+            | Self::Release => false,
+            _ => true,
         }
     }
 
@@ -169,22 +167,23 @@ impl AgentEvent {
     }
 
     pub(crate) fn has_long_id(&self) -> bool {
-        let long = |ids: [Option<&EventId>; 2]| ids.into_iter().flatten().any(EventId::is_too_long);
         match self {
             Self::SessionStarted(session) => {
-                session.session_id.len() > super::ID_MAX_BYTES || session.agent_id.is_too_long()
+                session.session_id.len() > ID_MAX_BYTES || session.agent_id.is_too_long()
             }
-            Self::SessionEnded { agent_id }
-            | Self::AgentStarted { agent_id }
-            | Self::AgentSettled { agent_id, .. } => agent_id.is_too_long(),
-            Self::ToolStarted { tool_id, agent_id, .. } => long([Some(tool_id), Some(agent_id)]),
-            Self::ToolFinished { tool_id } => tool_id.is_too_long(),
+            Self::SessionEnded { agent_id: id }
+            | Self::AgentStarted { agent_id: id }
+            | Self::AgentSettled { agent_id: id, .. }
+            | Self::ToolFinished { tool_id: id }
+            | Self::PromptClosed { prompt_id: id } => id.is_too_long(),
+            Self::ToolStarted { tool_id, agent_id, .. } => {
+                tool_id.is_too_long() || agent_id.is_too_long()
+            }
             Self::PromptOpened { prompt_id, agent_id, .. } => {
-                long([Some(prompt_id), agent_id.as_ref()])
+                prompt_id.is_too_long() || agent_id.as_ref().is_some_and(EventId::is_too_long)
             }
-            Self::PromptClosed { prompt_id } => prompt_id.is_too_long(),
             Self::WorkflowSnapshot { provider, .. } | Self::WorkflowUnavailable { provider } => {
-                provider.len() > super::ID_MAX_BYTES
+                provider.len() > ID_MAX_BYTES
             }
             _ => false,
         }

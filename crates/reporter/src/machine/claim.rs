@@ -18,13 +18,9 @@ use crate::leavings::Leavings;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Claim {
-    /// The pane.
     pub pane: PaneId,
-    /// Who reports.
     pub source: SourceId,
-    /// The agent's label.
     pub agent: AgentLabel,
-    /// How it reports.
     pub config: Config,
     /// It reports this once, on top of what the pane shows, and leaves it there.
     pub once: Option<OneShot>,
@@ -32,11 +28,9 @@ pub struct Claim {
     pub seed: u64,
 }
 
-/// What is reported once.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct OneShot {
-    /// What the host says.
     pub events: Vec<AgentEvent>,
     /// When the process that says it was started, in microseconds since 1970:
     /// the number of its state, so that what was started last wins.
@@ -49,14 +43,12 @@ pub struct OneShot {
 }
 
 impl OneShot {
-    /// Events that are reported once.
     pub fn new(events: Vec<AgentEvent>, started: u64) -> Self {
         Self { events, started, only_the_row: false, left: Leavings::default() }
     }
 }
 
 impl Claim {
-    /// The claim of a pane.
     pub fn new(pane: PaneId, source: SourceId, agent: AgentLabel, config: Config) -> Self {
         Self { pane, source, agent, config, once: None, seed: 0 }
     }
@@ -106,7 +98,7 @@ impl PaneMachine {
             Has::Known(text) => Some((key, text)),
             Has::Absent | Has::Unsure => Some((key, slot.wanted.as_ref()?)),
         });
-        Leavings::new(presented.then(|| self.speaker().source.clone()), there)
+        Leavings::new(presented.then(|| self.speaker().source.clone()), there).and(&self.left)
     }
 
     /// What a successor has to know.

@@ -23,16 +23,17 @@ const ASK_CAP: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct Detected {
     /// The state is left to Herdr, which shows this agent or is to.
-    left_to: Option<AgentLabel>,
+    pub(super) left_to: Option<AgentLabel>,
     /// Since when a state is wanted and Herdr shows no agent.
-    none_since: Option<Duration>,
+    pub(super) none_since: Option<Duration>,
     below: Below,
     /// When to ask again what is below, and how long to wait after that.
     ask_at: Option<Duration>,
     ask_after: Duration,
     cannot_ask: bool,
-    cannot_clear: bool,
-    session_stored: bool,
+    /// The server ends a claim by a release only.
+    pub(super) cannot_clear: bool,
+    pub(super) session_stored: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +45,9 @@ enum Below {
 
 impl Detected {
     pub(super) fn new(claim: &Claim) -> Self {
+        let leaves_state = claim.config.leave_state && claim.once.is_none();
         Self {
-            left_to: (claim.config.leave_state && claim.once.is_none())
-                .then(|| claim.agent.clone()),
+            left_to: leaves_state.then(|| claim.agent.clone()),
             none_since: None,
             below: Below::Unknown,
             ask_at: None,
@@ -57,21 +58,12 @@ impl Detected {
         }
     }
 
-    pub(super) fn herdrs_agent(&self) -> Option<&AgentLabel> {
-        self.left_to.as_ref()
-    }
-
     pub(super) fn new_claim(&mut self) {
         self.below = Below::Unknown;
         self.ask_at = None;
         self.ask_after = ASK_FIRST;
         self.cannot_ask = false;
         self.cannot_clear = false;
-    }
-
-    /// A state is wanted from now on; Herdr gets time to show its agent.
-    pub(super) fn wait_for_herdr(&mut self, now: Duration) {
-        self.none_since = Some(now);
     }
 
     /// A claim was made or renewed; who is below is to be found out.
@@ -82,19 +74,11 @@ impl Detected {
         }
     }
 
-    pub(super) fn saw(&mut self, pane: &PaneInfo) {
-        self.session_stored = pane.agent_session.is_some();
-    }
-
     /// The server does not answer that; it is not asked again.
     pub(super) fn cannot_ask(&mut self) {
         self.cannot_ask = true;
         self.below = Below::Nobody;
         self.ask_at = None;
-    }
-
-    pub(super) fn cannot_clear(&mut self) {
-        self.cannot_clear = true;
     }
 
     /// The claim is to end; who is below by now is to be found out.
@@ -119,10 +103,6 @@ impl PaneMachine {
         self.detected.left_to.is_none()
     }
 
-    pub(super) fn herdrs_agent(&self) -> Option<AgentLabel> {
-        self.detected.left_to.clone()
-    }
-
     /// Before a claim ends it is asked who is below. A label that Herdr knows
     /// is taken off without harm (protocol §5.4).
     pub(super) fn must_ask_before_the_end(&self) -> bool {
@@ -145,7 +125,7 @@ impl PaneMachine {
         let Some(at) = self.asks_below_at() else { return };
         self.detected.ask_after = (self.detected.ask_after * 2).min(ASK_CAP);
         self.detected.ask_at = Some(at.max(now) + self.detected.ask_after);
-        let Some(agent) = agent.filter(|_| !self.claim.once.is_some()) else { return };
+        let Some(agent) = agent.filter(|_| self.once.is_none()) else { return };
         self.detected.ask_at = None;
         self.leave_state_to(Some(agent));
         self.looks.look_at(now);

@@ -65,62 +65,51 @@ impl PaneMachine {
     }
 
     pub(super) fn decide_ending(&mut self, now: Now, step: &mut Step) {
-        let Some(ending) = &self.ending else { return };
-        let (clear_until, deadline) = (ending.clear_until, ending.deadline);
-        if let Some(flight) = &self.flight {
-            let until = match &flight.carries {
-                Carries::End(_) => deadline,
-                Carries::State(..) => ending.claim_until.unwrap_or(clear_until),
-                _ => clear_until,
-            };
-            if now.elapsed < until {
-                step.wake = Some(until);
-                return;
+        let Some(mut ending) = self.ending.take() else { return };
+        if !self.awaits_answer(&mut ending, now.elapsed, step) {
+            if self.lease != Lease::Held {
+                ending.end(Ended::NothingToRelease);
+            } else if self.owes_nothing() {
+                ending.end(self.how_released(&ending));
             }
-            step.abandon = true;
-            let released = matches!(flight.carries, Carries::End(_));
-            self.abandon();
-            let owed = !self.owes_nothing();
-            if let Some(ending) = &mut self.ending {
-                // What was in flight may have claimed the pane.
-                ending.had_claim |= owed;
-                ending.clear_failed = true;
+            if ending.done.is_none() {
+                self.next_of_ending(&mut ending, now, step);
             }
-            if released {
-                self.end(Ended::NotReleased);
+            step.ended = ending.done;
+            if step.ended.is_some() {
+                self.receipts.end();
             }
         }
-        let lost = self.lease != Lease::Held;
-        if lost {
-            self.end(Ended::NothingToRelease);
-        } else if self.owes_nothing() {
-            self.end(self.how_released());
-        }
-        self.finish(step);
-        if step.ended.is_some() {
-            return;
-        }
-        self.next_of_ending(now, clear_until, deadline, step);
+        self.ending = Some(ending);
     }
 
-    fn next_of_ending(
-        &mut self,
-        now: Now,
-        clear_until: Duration,
-        deadline: Duration,
-        step: &mut Step,
-    ) {
+    fn awaits_answer(&mut self, ending: &mut Ending, now: Duration, step: &mut Step) -> bool {
+        let Some(flight) = &self.flight else { return false };
+        let until = ending.until(&flight.carries);
+        if now < until {
+            step.wake = Some(until);
+            return true;
+        }
+        if matches!(flight.carries, Carries::End(_)) {
+            ending.end(Ended::NotReleased);
+        }
+        step.abandon = true;
+        self.abandon();
+        // What was in flight may have claimed the pane.
+        ending.had_claim |= !self.owes_nothing();
+        ending.clear_failed = true;
+        false
+    }
+
+    fn next_of_ending(&mut self, ending: &mut Ending, now: Now, step: &mut Step) {
         let elapsed = now.elapsed;
-        if let Some(at) = self.ending.as_ref().and_then(|e| e.retry_at).filter(|at| elapsed < *at) {
+        if let Some(at) = ending.retry_at.filter(|at| elapsed < *at) {
             step.wake = Some(at);
             return;
         }
-        let failed = self.ending.as_ref().is_some_and(|ending| ending.clear_failed);
-        let clearing = elapsed < clear_until && !failed;
-        let left = deadline.saturating_sub(elapsed);
-        let claim_until = self.ending.as_ref().and_then(|ending| ending.claim_until);
-        let claim_until = claim_until.unwrap_or(elapsed + left / 2);
-        let claiming = elapsed + RELEASE_MIN < claim_until;
+        let clearing = elapsed < ending.clear_until && !ending.clear_failed;
+        let left = ending.deadline.saturating_sub(elapsed);
+        let claim_until = ending.claim_until.unwrap_or(elapsed + left / 2);
         let missing = if clearing && self.must_look_before_clearing() {
             vec![Carries::Look]
         } else {
@@ -128,37 +117,20 @@ impl PaneMachine {
         };
         let next = missing.into_iter().find(|carries| match carries {
             Carries::End(_) => true,
-            Carries::State(..) => claiming,
+            Carries::State(..) => elapsed + RELEASE_MIN < claim_until,
             _ => clearing,
         });
-        let Some(carries) = next else {
-            self.end(self.how_released());
-            self.finish(step);
-            return;
-        };
-        let until = match carries {
-            Carries::End(_) => deadline,
-            Carries::State(..) => claim_until,
-            _ => clear_until,
-        };
-        if let Some(ending) = &mut self.ending {
-            ending.began = true;
-            // Also if what was in flight when it began was the claim.
-            ending.had_claim |= !carries.reads();
-            if matches!(carries, Carries::State(..)) {
-                ending.claim_until = Some(until);
-            }
+        let Some(carries) = next else { return ending.end(self.how_released(ending)) };
+        if matches!(carries, Carries::State(..)) {
+            ending.claim_until = Some(claim_until);
         }
+        ending.began = true;
+        // Also if what was in flight when it began was the claim.
+        ending.had_claim |= !carries.reads();
+        let until = ending.until(&carries);
         let time = until.saturating_sub(elapsed).max(RELEASE_MIN);
         step.request = Some(self.send(carries, now, time));
         step.wake = Some(until.max(elapsed + RELEASE_MIN));
-    }
-
-    fn finish(&mut self, step: &mut Step) {
-        step.ended = self.ending.as_ref().and_then(|ending| ending.done);
-        if step.ended.is_some() {
-            self.receipts.end();
-        }
     }
 
     /// A request failed while it ends. Whatever it was, the release goes out,
@@ -181,7 +153,7 @@ impl PaneMachine {
         } else if !ending.began {
             // It says nothing about the clears and the release to come.
         } else if refused && *carries == Carries::End(EndBy::Clear) {
-            self.detected.cannot_clear();
+            self.detected.cannot_clear = true;
         } else if matches!(carries, Carries::End(_)) {
             ending.release_failed(now, kind);
             if refused && ending.done.is_some() {
@@ -205,14 +177,8 @@ impl PaneMachine {
         }
     }
 
-    fn end(&mut self, how: Ended) {
-        if let Some(ending) = &mut self.ending {
-            ending.done.get_or_insert(how);
-        }
-    }
-
-    fn how_released(&self) -> Ended {
-        if !self.ending.as_ref().is_some_and(|ending| ending.had_claim) {
+    fn how_released(&self, ending: &Ending) -> Ended {
+        if !ending.had_claim {
             Ended::NothingToRelease
         } else if self.late.is_some() {
             // The release was taken, and the claim may come after it.
@@ -226,6 +192,19 @@ impl PaneMachine {
 }
 
 impl Ending {
+    fn end(&mut self, how: Ended) {
+        self.done.get_or_insert(how);
+    }
+
+    /// How long a request may take.
+    fn until(&self, carries: &Carries) -> Duration {
+        match carries {
+            Carries::End(_) => self.deadline,
+            Carries::State(..) => self.claim_until.unwrap_or(self.clear_until),
+            _ => self.clear_until,
+        }
+    }
+
     /// The release itself failed; try again if only the server was away, or
     /// put it off. One that went while it was asked may or may not have taken
     /// it; a release twice is one release.
@@ -234,7 +213,7 @@ impl Ending {
         if self.is_worth_another(kind) && again < self.deadline {
             self.retry_at = Some(again);
         } else {
-            self.done.get_or_insert(Ended::NotReleased);
+            self.end(Ended::NotReleased);
         }
     }
 

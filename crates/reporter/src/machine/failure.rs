@@ -52,75 +52,53 @@ enum Then {
 impl PaneMachine {
     /// The one table: which failure of which request leads to what.
     fn consequence(&self, kind: &FailureKind, flight: &Flight) -> Then {
-        use DiagnosticKind::{ConnectFailed, NotPaneApi, ProtocolRejected, Timeout};
+        use DiagnosticKind::{ConnectFailed, ProtocolRejected};
+        use FailureKind::{
+            Broken, Malformed, NotPaneApi, Rejected, Timeout, Unreachable, Unusable,
+        };
 
         let carries = &flight.carries;
+        let topic = self.rests.of(carries.topic());
         let searching = self.identity.is_searching();
-        let failed_before = self.rests.of(carries.topic()).failures;
-        let alone = self.rests.of(carries.topic()).alone;
+        // Others can do without the answer.
+        let enough = topic.failures + 1 >= ENOUGH;
         match (kind, carries) {
-            (FailureKind::Unreachable, _) => Then::StartOver,
-            (FailureKind::Unusable, _) => Then::AwaitSocket(LONG, ConnectFailed),
-            (FailureKind::NotPaneApi, _) => Then::AwaitSocket(LONGEST, NotPaneApi),
+            (Unreachable, _) => Then::StartOver,
+            (Unusable, _) => Then::AwaitSocket(LONG, ConnectFailed),
+            (NotPaneApi, _) => Then::AwaitSocket(LONGEST, DiagnosticKind::NotPaneApi),
 
-            (FailureKind::Rejected(code), _) if is_put_off(code) => {
-                Then::Rest(Why::Failed, ProtocolRejected)
-            }
-            (FailureKind::Rejected(code), _)
-                if is_about_resuming(code) && flight.asks_to_resume() =>
-            {
+            (Rejected(code), _) if is_put_off(code) => Then::Rest(Why::Failed, ProtocolRejected),
+            (Rejected(code), _) if is_about_resuming(code) && flight.asks_to_resume() => {
                 Then::WithoutResume
             }
-            (FailureKind::Rejected(_) | FailureKind::Malformed, Carries::Version) => {
-                Then::WithoutResume
-            }
-            (FailureKind::Rejected(_) | FailureKind::Malformed, Carries::Below) => {
-                Then::NobodyBelow
-            }
-            (FailureKind::Rejected(_) | FailureKind::Malformed, _) if searching => {
-                Then::NotThisPane
-            }
-            (FailureKind::Rejected(code), _) if *code == ErrorCode::PANE_NOT_FOUND => {
+            (Rejected(_) | Malformed, Carries::Version) => Then::WithoutResume,
+            (Rejected(_) | Malformed, Carries::Below) => Then::NobodyBelow,
+            (Rejected(_) | Malformed, _) if searching => Then::NotThisPane,
+            (Rejected(code), _) if *code == ErrorCode::PANE_NOT_FOUND => {
                 let needed = self.wants || self.once.is_some();
                 if needed { Then::SeekPane } else { Then::NothingLeft }
             }
-            (FailureKind::Rejected(_) | FailureKind::Malformed, Carries::Processes) => {
-                Then::Unprovable
-            }
-            (FailureKind::Rejected(_) | FailureKind::Malformed, Carries::End(EndBy::Clear)) => {
-                Then::ReleaseInstead
-            }
-            (FailureKind::Rejected(code), Carries::Tokens(patch)) if is_no_room(code) => {
+            (Rejected(_) | Malformed, Carries::Processes) => Then::Unprovable,
+            (Rejected(_) | Malformed, Carries::End(EndBy::Clear)) => Then::ReleaseInstead,
+            (Rejected(code), Carries::Tokens(patch)) if is_no_room(code) => {
                 let apart = self.tokens.apart || patch.len() == 1;
                 if apart { Then::LeaveOut } else { Then::Apart }
             }
-            (FailureKind::Rejected(code), _) if *code == ErrorCode::INTERNAL_ERROR => {
+            (Rejected(code), _) if *code == ErrorCode::INTERNAL_ERROR => {
                 Then::Rest(Why::Failed, ProtocolRejected)
             }
-            (FailureKind::Rejected(_), _) => Then::Rest(Why::Refused, ProtocolRejected),
+            (Rejected(_), _) => Then::Rest(Why::Refused, ProtocolRejected),
 
-            (FailureKind::Timeout | FailureKind::Broken, Carries::Version)
-                if failed_before + 1 >= ENOUGH =>
-            {
-                Then::WithoutResume
-            }
-            (FailureKind::Timeout | FailureKind::Broken, Carries::Below)
-                if failed_before + 1 >= ENOUGH =>
-            {
-                Then::NobodyBelow
-            }
-            (FailureKind::Timeout | FailureKind::Broken, Carries::Processes)
-                if failed_before + 1 >= ENOUGH && alone && !searching =>
-            {
+            (Timeout | Broken, Carries::Version) if enough => Then::WithoutResume,
+            (Timeout | Broken, Carries::Below) if enough => Then::NobodyBelow,
+            (Timeout | Broken, Carries::Processes) if enough && topic.alone && !searching => {
                 Then::Unprovable
             }
-            (FailureKind::Timeout, _) => Then::Rest(Why::Silent, Timeout),
-            (FailureKind::Malformed, Carries::Look | Carries::Panes) if self.contact.met => {
+            (Timeout, _) => Then::Rest(Why::Silent, DiagnosticKind::Timeout),
+            (Malformed, Carries::Look | Carries::Panes) if self.contact.met => {
                 Then::Rest(Why::Failed, ProtocolRejected)
             }
-            (FailureKind::Malformed | FailureKind::Broken, _) => {
-                Then::Rest(Why::Failed, ConnectFailed)
-            }
+            (Malformed | Broken, _) => Then::Rest(Why::Failed, ConnectFailed),
         }
     }
 
@@ -138,6 +116,11 @@ impl PaneMachine {
             return;
         }
         let asked_whose_pane = flight.carries == Carries::Processes;
+        self.identity.unanswered |= asked_whose_pane;
+        if asked_whose_pane && !self.wants && self.once.is_none() {
+            // Nobody misses a report, so there is nothing to tell.
+            return;
+        }
         if matches!(&kind, FailureKind::Rejected(code) if !is_passing(code)) {
             self.rests.is_there(flight.carries.topic());
         }
@@ -159,10 +142,7 @@ impl PaneMachine {
                 self.raise(kind, About::Contact, detail);
                 self.contact.backoff.wait(now, how_long);
             }
-            Then::Rest(why, about) => {
-                let reason = reason_of(&kind);
-                self.rest(now, flight, Failed { why, kind: about, detail, reason });
-            }
+            Then::Rest(why, about) => self.rest(now, flight, why, (about, detail), &kind),
             Then::WithoutResume => {
                 self.no_resume = true;
                 self.put_back(&flight.carries);
@@ -191,17 +171,22 @@ impl PaneMachine {
                 }
                 self.explained(now, None);
             }
-            Then::ReleaseInstead => self.detected.cannot_clear(),
+            Then::ReleaseInstead => self.detected.cannot_clear = true,
         }
-        if asked_whose_pane {
-            self.identity.was_not_told();
-        }
+        // Starting over has forgotten it.
+        self.identity.unanswered |= asked_whose_pane;
     }
 
     /// The topic rests; what failed goes out again under its number. Silence
     /// and a refusal are told at once, and everything else if it lasts.
-    fn rest(&mut self, now: Duration, flight: Flight, failed: Failed) {
-        let Failed { why, kind, detail, reason } = failed;
+    fn rest(
+        &mut self,
+        now: Duration,
+        flight: Flight,
+        why: Why,
+        (about, detail): (DiagnosticKind, String),
+        kind: &FailureKind,
+    ) {
         let topic = flight.carries.topic();
         let rest = self.rests.of_mut(topic);
         // Nobody waits for a look, so it need not be tried often.
@@ -209,14 +194,14 @@ impl PaneMachine {
         rest.fail(now, flight.sent_at, why);
         let lasts = rest.failures > 1 && now.saturating_sub(rest.since) >= GAP;
         if why != Why::Failed || lasts {
-            self.raise(kind, About::Topic(topic), detail);
+            self.raise(about, About::Topic(topic), detail);
         }
         self.set_failing(&flight.carries, true);
         if flight.carries == Carries::Look {
             self.cannot_look(now, why == Why::Refused, lasts);
         } else if why == Why::Refused {
             if let Some(part) = flight.carries.part() {
-                self.receipts.refused(part, flight.seq, reason);
+                self.receipts.refused(part, flight.seq, reason_of(kind));
             }
         } else {
             self.put_back(&flight.carries);
@@ -336,13 +321,6 @@ impl PaneMachine {
             self.may_come_late(&flight.carries);
         }
     }
-}
-
-struct Failed {
-    why: Why,
-    kind: DiagnosticKind,
-    detail: String,
-    reason: Reason,
 }
 
 pub(super) fn reason_of(kind: &FailureKind) -> Reason {

@@ -13,7 +13,9 @@ use herdr_proto::{PaneId, PaneInfo, ProcessInfoGet};
 
 use super::request::Carries;
 use super::timing::Rests;
-use super::{About, Identity, Now, PaneCall, PaneMachine, REQUEST_DEADLINE, Request};
+use super::{
+    About, Identity, Now, PaneCall, PaneMachine, REQUEST_DEADLINE, Request, SOCKET_CHECK, Step,
+};
 use crate::config::UnverifiedPane;
 use crate::diagnostic::DiagnosticKind;
 
@@ -38,7 +40,7 @@ pub(super) struct PaneIdentity {
     /// A pane was proven to be the agent's, of this server or an earlier one.
     was_proven: bool,
     /// The question whose pane it is has failed.
-    unanswered: bool,
+    pub(super) unanswered: bool,
     search: Option<Search>,
     /// The pane was sought in vain; until then nothing is asked.
     absent_until: Option<Duration>,
@@ -56,26 +58,10 @@ enum Search {
     Among(VecDeque<PaneId>),
 }
 
-#[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
-pub(super) enum Gate {
-    Open,
-    Ask(Request),
-    /// The question failed and is asked again then.
-    Rest(Duration),
-    /// There is no such pane; it is sought again then.
-    Absent(Duration),
-    /// The pane is not ours.
-    Closed,
-}
-
 impl PaneIdentity {
     /// Another server may have given the pane's id to somebody else.
     pub(super) fn ask_again(&mut self) {
         *self = Self { was_proven: self.was_proven, server_is_new: true, ..Self::default() };
-    }
-
-    pub(super) fn was_not_told(&mut self) {
-        self.unanswered = true;
     }
 
     pub(super) fn is_searching(&self) -> bool {
@@ -84,39 +70,43 @@ impl PaneIdentity {
 }
 
 impl PaneMachine {
-    pub(super) fn identity_gate(&mut self, now: Now) -> Gate {
-        if let Some(until) = self.identity.absent_until.filter(|until| now.elapsed < *until) {
-            return Gate::Absent(until);
+    /// Whether it is known that the pane may be written to. What there is to do
+    /// before goes into the step.
+    pub(super) fn may_write(&mut self, now: Now, step: &mut Step) -> bool {
+        let elapsed = now.elapsed;
+        if let Some(until) = self.identity.absent_until.filter(|until| elapsed < *until) {
+            step.quiet = true;
+            step.wake = Some(until);
+            return false;
         }
-        if let Some(until) = self.rest_of(&Carries::Processes, now.elapsed) {
-            // Whether all requests fail or only this one is still to be seen.
-            if self.rests.is_puzzled(now.elapsed) {
-                return Gate::Ask(self.send(Carries::Look, now, REQUEST_DEADLINE));
-            }
-            return Gate::Rest(until);
-        }
+        let resting = self.rest_of(&Carries::Processes, elapsed);
         let asks = match &self.identity.search {
+            // Whether all requests fail or only this one is still to be seen.
+            _ if resting.is_some() => {
+                step.wake = resting.map(|until| until.min(elapsed + SOCKET_CHECK));
+                self.rests.is_puzzled(elapsed).then_some(Carries::Look)
+            }
             Some(Search::List) => Some(Carries::Panes),
             Some(Search::Among(panes)) if panes.is_empty() => {
-                self.not_found(now.elapsed);
-                return self.identity_gate(now);
+                self.not_found(elapsed);
+                return self.may_write(now, step);
             }
             Some(Search::Among(_)) => Some(Carries::Processes),
-            None if self.identity.verdict.is_none() && !self.claim.config.any_pane => {
-                Some(Carries::Processes)
+            None => {
+                let asks = self.identity.verdict.is_none() && !self.claim.config.any_pane;
+                asks.then_some(Carries::Processes)
             }
-            None => None,
         };
-        if let Some(carries) = asks {
-            return Gate::Ask(self.send(carries, now, REQUEST_DEADLINE));
+        step.request = asks.map(|carries| self.send(carries, now, REQUEST_DEADLINE));
+        if step.request.is_some() || resting.is_some() {
+            return false;
         }
-        match self.identity.verdict {
-            Some(verdict) if !self.allows(verdict) => {
-                self.tell_not_ours(verdict);
-                Gate::Closed
-            }
-            _ => Gate::Open,
+        let denied = self.identity.verdict.filter(|verdict| !self.allows(*verdict));
+        if let Some(verdict) = denied {
+            self.tell_not_ours(verdict);
+            step.quiet = true;
         }
+        denied.is_none()
     }
 
     /// Whether a pane may be claimed of which this is proven.

@@ -22,20 +22,17 @@ pub struct Now {
 }
 
 impl Now {
-    /// Both clocks at one moment.
     pub fn new(elapsed: Duration, unix_micros: u64) -> Self {
         Self { elapsed, unix_micros }
     }
 }
 
-/// What happened to a pane's reporter.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
 pub enum Input {
     /// What the pane is to show; `None` gives it back. The newest one counts.
     Wanted(Option<Box<Snapshot>>),
-    /// How the request in flight ended.
     Answered(Result<Answer, Failure>),
     /// The held stream ended, or another socket is at the path or behind an
     /// answer: whatever the server knew may be gone, and the pane's id may be
@@ -56,7 +53,6 @@ pub enum Input {
     Flush,
     /// The end: clear, release, and be done within this time.
     Close {
-        /// From now on.
         budget: Duration,
     },
 }
@@ -65,11 +61,8 @@ pub enum Input {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lease {
-    /// It is being asked for.
     Sought,
-    /// It is.
     Held,
-    /// Another process reports for it.
     Denied,
 }
 
@@ -93,15 +86,12 @@ pub struct Step {
     pub abandon: bool,
     /// Send this; there is no other in flight then.
     pub request: Option<Request>,
-    /// What became of reports.
     pub receipts: Vec<Receipt>,
-    /// What keeps reports from showing.
     pub diagnostics: Vec<Diagnostic>,
     /// When to give [`Input::Timer`], as [`Now::elapsed`]; `None` is never.
     pub wake: Option<Duration>,
     /// Everything wanted is delivered, or will not be.
     pub quiet: bool,
-    /// It is over, and this is how.
     pub ended: Option<Ended>,
 }
 
@@ -124,17 +114,14 @@ pub enum Ended {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Request {
-    /// What to send.
     pub call: PaneCall,
     /// From connecting to the whole reply.
     pub deadline: Duration,
 }
 
-/// A request of a reporter.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum PaneCall {
-    /// State.
     Report(ReportAgent),
     /// Title, name and labels, or tokens.
     Metadata(ReportMetadata),
@@ -142,37 +129,27 @@ pub enum PaneCall {
     Release(ReleaseAgent),
     /// The last word over an agent that Herdr detects.
     Clear(ClearAgentAuthority),
-    /// A read-back.
     Get(PaneGet),
     /// Which agent does Herdr detect below ours?
     Explain(AgentExplain),
-    /// Which server is it?
     Ping(Ping),
-    /// Whose pane is it?
     Processes(ProcessInfoGet),
-    /// Which panes are there?
     List(PaneList),
 }
 
-/// What a request of a reporter was answered.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
 pub enum Answer {
-    /// `ok`: delivered.
     Ack,
-    /// The pane as it is.
     Pane(PaneInfo),
-    /// What Herdr makes of the agent.
     Explained(Explanation),
-    /// The server's name.
     Pong(Pong),
     /// A pane's processes. The shell looks at them, and gives
     /// [`Answer::Identity`] in their place.
     Processes(ProcessInfo),
     /// What the processes prove about the agent and the pane that was asked for.
     Identity(Identity),
-    /// All panes.
     Panes(Vec<PaneInfo>),
 }
 
@@ -239,18 +216,14 @@ pub(super) fn shown(word: &str) -> String {
     herdr_proto::strip_controls(word).chars().take(SHOWN).collect()
 }
 
-/// A request that did not come to its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure {
-    /// What can be done about it.
     pub kind: FailureKind,
-    /// In words, without payloads.
     pub detail: String,
 }
 
 impl Failure {
-    /// A failure in words.
     pub fn new(kind: FailureKind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into() }
     }
@@ -274,6 +247,5 @@ pub enum FailureKind {
     Unusable,
     /// Something else than Herdr's pane API answers.
     NotPaneApi,
-    /// The server refused.
     Rejected(ErrorCode),
 }

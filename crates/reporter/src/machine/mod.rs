@@ -55,6 +55,9 @@ use timing::{Backoff, Rests, SeqClock, Tries};
 /// and a server that was silent must not hold the newest state up for longer
 /// than the cap of the backoff (failure B11).
 const REQUEST_DEADLINE: Duration = Duration::from_millis(1500);
+/// While only another socket can help, how often the shell is woken to look
+/// for one.
+const SOCKET_CHECK: Duration = Duration::from_secs(2);
 
 /// Brings one pane to show what is wanted, and says what became of it.
 ///
@@ -209,7 +212,6 @@ impl PaneMachine {
         }
     }
 
-    /// Takes in what happened and says what to do.
     pub fn step(&mut self, now: Now, input: Input) -> Step {
         let mut step = Step::default();
         match input {
@@ -234,14 +236,12 @@ impl PaneMachine {
         step
     }
 
-    /// What became of everything so far.
     pub fn counters(&self) -> Counters {
         self.receipts.counters()
     }
 
-    /// The agent whose state is left to Herdr, if it is.
     pub fn state_left_to(&self) -> Option<&AgentLabel> {
-        self.detected.herdrs_agent()
+        self.detected.left_to.as_ref()
     }
 
     /// How it stands with the lease.
@@ -270,7 +270,8 @@ impl PaneMachine {
             self.state.wanted = state;
             self.offer(Part::State, self.speaks() && self.state.lacks());
             if !self.speaks() && first_word {
-                self.detected.wait_for_herdr(now);
+                // Herdr gets time to show its agent.
+                self.detected.none_since = Some(now);
                 self.looks.look_at(now);
             }
         }
@@ -301,7 +302,7 @@ impl PaneMachine {
         let record = PresentationRecord {
             presentation: snapshot.presentation.clone(),
             resend: snapshot.resend,
-            under: self.detected.herdrs_agent().cloned(),
+            under: self.state_left_to().cloned(),
         };
         (!record.presentation.is_empty()).then_some(record)
     }

@@ -8,21 +8,17 @@ use std::time::Duration;
 
 use herdr_proto::ReportState;
 
-use super::identity::Gate;
 use super::once::Once;
 use super::request::{Carries, Topic};
-use super::slot::{Has, Slot};
+use super::slot::Has;
 use super::timing::{Tried, Why};
-use super::{Lease, Now, PaneMachine, REQUEST_DEADLINE, Request, Step};
+use super::{Lease, Now, PaneMachine, REQUEST_DEADLINE, Request, SOCKET_CHECK, Step};
 use crate::receipt::Outcome;
 
 /// Changes of state go out at least this far apart; the first goes at once.
 const STATE_PACE: Duration = Duration::from_millis(50);
 /// So do reports of metadata; the last value always goes (failure B71).
 const METADATA_PACE: Duration = Duration::from_millis(100);
-/// While only another socket can help, how often the shell is woken to look
-/// for one.
-const SOCKET_CHECK: Duration = Duration::from_secs(2);
 /// How often the pane is looked at while the agent is not idle; a lost row is
 /// repaired within five seconds.
 const WATCH_BUSY: Duration = Duration::from_secs(4);
@@ -47,25 +43,8 @@ impl PaneMachine {
             step.wake = Some(until.min(elapsed + SOCKET_CHECK));
             return;
         }
-        match self.identity_gate(now) {
-            Gate::Open => {}
-            Gate::Ask(request) => {
-                step.request = Some(request);
-                return;
-            }
-            Gate::Rest(until) => {
-                step.wake = Some(until.min(elapsed + SOCKET_CHECK));
-                return;
-            }
-            Gate::Absent(until) => {
-                step.quiet = true;
-                step.wake = Some(until);
-                return;
-            }
-            Gate::Closed => {
-                step.quiet = true;
-                return;
-            }
+        if !self.may_write(now, step) {
+            return;
         }
         if self.lease != Lease::Held {
             step.quiet = self.lease == Lease::Denied;
@@ -172,7 +151,7 @@ impl PaneMachine {
             metadata.push(Carries::Reason(self.reason.wanted.clone()));
         }
         if self.presentation.lacks() {
-            let next = if self.claim.once.is_some() && self.wants {
+            let next = if self.once.is_some() && self.wants {
                 self.next_edit()
             } else {
                 self.presentation.wanted.clone()
@@ -210,7 +189,7 @@ impl PaneMachine {
             || self.stop.is_some()
             || self.tries.of(Tried::State).failing
             || self.state.has_yielded()
-            || self.claim.once.is_some()
+            || self.once.is_some()
     }
 
     fn go(&self, carries: &Carries, now: Duration) -> Go {
@@ -238,7 +217,7 @@ impl PaneMachine {
     fn state_pace(&self, state: ReportState) -> Option<Duration> {
         let paced = self.tries.of(Tried::State).sent_at.map(|sent| sent + STATE_PACE);
         let follows_work = self.last_state == Some(ReportState::Working);
-        let settled = (state == ReportState::Idle && follows_work && !self.claim.once.is_some())
+        let settled = (state == ReportState::Idle && follows_work && self.once.is_none())
             .then_some(self.idle_since)
             .flatten()
             .map(|since| since.saturating_add(self.claim.config.settle));
@@ -246,7 +225,7 @@ impl PaneMachine {
     }
 
     fn metadata_pace(&self) -> Option<Duration> {
-        if self.claim.once.is_some() {
+        if self.once.is_some() {
             return None;
         }
         let sent = self.tries.of_metadata().iter().filter_map(|it| it.sent_at).max();
@@ -258,7 +237,7 @@ impl PaneMachine {
     pub(super) fn must_look_before_clearing(&self) -> bool {
         !self.wants
             && self.once.is_none()
-            && self.tokens.slots.values().any(Slot::may_be_there)
+            && (self.tokens.may_be_there() || self.left.has_tokens())
             && !self.looks.before_clearing
     }
 
@@ -282,7 +261,7 @@ impl PaneMachine {
             self.receipts.leave_unjudged(Outcome::Sent);
         }
         wake.at(due);
-        wake.pending |= self.claim.once.is_some() && due.is_some();
+        wake.pending |= self.once.is_some() && due.is_some();
         wake.at(watch);
         None
     }

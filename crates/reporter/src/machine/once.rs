@@ -1,7 +1,9 @@
 //! What a few events say where nobody remembers what came before: it is put on
 //! top of what the pane shows.
 
-use herdr_proto::{AgentLabel, PaneInfo, PresentationText, ReportState, StateKey, StateLabels};
+use herdr_proto::{
+    AgentLabel, PaneInfo, PresentationText, ReportState, StateKey, StateLabels, TokenKey,
+};
 
 use super::said::{Said, SaidState};
 use super::slot::{Has, PresentationRecord, StateRecord};
@@ -11,8 +13,12 @@ use crate::config::{Config, Privacy, Source};
 use crate::diagnostic::DiagnosticKind;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
-/// Tokens that events make, so that a release takes them off.
-pub(super) const MADE_TOKENS: [&str; 3] = ["model", "ctx", "session"];
+/// The tokens on a pane that events make, so that a release takes them off.
+pub(super) fn made_tokens(pane: &PaneInfo) -> impl Iterator<Item = TokenKey> {
+    let shown =
+        pane.tokens.keys().filter(|key| ["model", "ctx", "session"].contains(&key.as_str()));
+    shown.filter_map(|key| TokenKey::parse(key.as_str()).ok())
+}
 
 #[derive(Debug)]
 pub(super) enum Once {
@@ -74,12 +80,12 @@ impl PaneMachine {
     fn release_once(&mut self, pane: &PaneInfo) {
         self.wants = false;
         self.release_row(pane);
-        if self.only_the_row() {
+        if self.claim.once.as_ref().is_some_and(|once| once.only_the_row) {
             return;
         }
         self.presentation.has = Has::Unsure;
         self.reason.has = Has::Unsure;
-        for key in self.left_tokens(pane) {
+        for key in made_tokens(pane).chain(self.left.tokens_on(pane).cloned()) {
             self.tokens.slots.entry(key).or_default().has = Has::Unsure;
         }
     }
@@ -100,10 +106,6 @@ impl PaneMachine {
             }
             None => {}
         }
-    }
-
-    fn only_the_row(&self) -> bool {
-        self.claim.once.as_ref().is_some_and(|once| once.only_the_row)
     }
 
     pub(super) fn say_once(&mut self, pane: &PaneInfo) {

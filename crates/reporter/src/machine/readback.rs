@@ -5,11 +5,10 @@ use std::time::Duration;
 use herdr_proto::{PaneInfo, TokenKey};
 
 use super::judge::{self, Verdict};
-use super::once::{MADE_TOKENS, Once};
-use super::slot::{Climb, Has, Slot, StateRecord};
+use super::once::{Once, made_tokens};
+use super::slot::{Climb, Has, Seen, Slot, StateRecord};
 use super::{About, PaneMachine, Stop};
 use crate::diagnostic::DiagnosticKind;
-use crate::leavings::Leavings;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
 #[derive(Debug, Default)]
@@ -61,7 +60,7 @@ impl PaneMachine {
     pub(super) fn looked(&mut self, now: Duration, pane: &PaneInfo) {
         self.looks.due = None;
         self.present_id = Some(pane.pane_id.clone());
-        self.detected.saw(pane);
+        self.detected.session_stored = pane.agent_session.is_some();
         match &self.once {
             Some(Once::Unread) => return self.begin_once(pane),
             Some(Once::Parting(all)) => {
@@ -74,6 +73,7 @@ impl PaneMachine {
         if !self.wants || self.ending.is_some() {
             self.looks.before_clearing = true;
             self.keep_only_own_tokens(pane);
+            self.take_off_noted_tokens(pane);
             return;
         }
         let holds = if self.speaks() {
@@ -83,7 +83,7 @@ impl PaneMachine {
             }
         } else {
             self.watch_herdr(now, pane);
-            let herdrs = self.herdrs_agent();
+            let herdrs = self.state_left_to();
             herdrs.is_some_and(|agent| pane.agent.as_deref() == Some(agent.as_str()))
         };
         if holds || !self.speaks() || matches!(self.state.has, Has::Known(_)) {
@@ -171,44 +171,27 @@ impl PaneMachine {
     }
 
     fn judge_metadata(&mut self, now: Duration, pane: &PaneInfo, holds: bool) {
-        let lost = |verdict: &Verdict| verdict.0 == Outcome::Ignored;
         let repairs = !self.state.has_yielded() && self.once.is_none();
-        let mut again = false;
         if let Has::Known(record) = &self.presentation.has {
             let verdict = judge::presentation(pane, &record.presentation, holds);
-            let left = self.presentation.has_yielded();
-            if !lost(&verdict) {
-                self.presentation.unseen = false;
-                self.presentation.climb = Climb::None;
-            }
-            if lost(&verdict) && repairs && !left && self.presentation.send_again(now) {
-                again = true;
-            } else {
-                if lost(&verdict) && repairs && !left {
-                    self.presentation.yield_to(None);
-                }
-                self.receipts.judged(Part::Presentation, verdict);
+            let lost = verdict.0 == Outcome::Ignored;
+            match self.presentation.seen(!lost, repairs, now) {
+                Seen::SentAgain => self.looks.look_at(now),
+                _ => self.receipts.judged(Part::Presentation, verdict),
             }
         }
         let (mut differ, mut sent_again) = (false, false);
         for (key, slot) in &mut self.tokens.slots {
             let Has::Known(text) = &slot.has else { continue };
-            if judge::shows_token(pane, key, text) {
-                slot.unseen = false;
-                slot.climb = Climb::None;
-            } else if !repairs || slot.has_yielded() {
-                differ = true;
-            } else if slot.send_again(now) {
-                sent_again = true;
-            } else {
-                slot.yield_to(None);
-                differ = true;
+            match slot.seen(judge::shows_token(pane, key, text), repairs, now) {
+                Seen::Shown => {}
+                Seen::SentAgain => sent_again = true,
+                Seen::Differs => differ = true,
             }
         }
-        if again || sent_again {
+        if sent_again {
             self.looks.look_at(now);
-        }
-        if !sent_again {
+        } else {
             self.receipts.judged(Part::Tokens, judge::tokens(differ));
         }
     }
@@ -232,21 +215,22 @@ impl PaneMachine {
         if labels {
             self.reason.has = Has::Unsure;
         }
-        for key in self.left_tokens(pane) {
+        self.take_off_tokens(made_tokens(pane).collect());
+        self.take_off_noted_tokens(pane);
+    }
+
+    fn take_off_noted_tokens(&mut self, pane: &PaneInfo) {
+        let left = std::mem::take(&mut self.left);
+        self.take_off_tokens(left.tokens_on(pane).cloned().collect());
+    }
+
+    fn take_off_tokens(&mut self, keys: Vec<TokenKey>) {
+        for key in keys {
             let slot = self.tokens.slots.entry(key).or_default();
             if slot.wanted.is_none() && !slot.may_be_there() {
                 slot.has = Has::Unsure;
             }
         }
-        self.left = Leavings::default();
-    }
-
-    /// The tokens on the pane that nobody keeps: those that events make, and
-    /// what a run that was killed has left.
-    pub(super) fn left_tokens(&self, pane: &PaneInfo) -> Vec<TokenKey> {
-        let made = MADE_TOKENS.into_iter().filter(|key| pane.tokens.contains_key(*key));
-        let made = made.filter_map(|key| TokenKey::parse(key).ok());
-        made.chain(self.left.tokens_on(pane).cloned()).collect()
     }
 
     /// Of the tokens that may be ours, those that show another value or none

@@ -261,11 +261,11 @@ impl PaneMachine {
         // An edit is of whatever is shown, and tokens cannot be guarded.
         let guarded = match carries {
             Carries::Reason(labels) => labels.is_some(),
-            Carries::Presentation(_) => !claim.once.is_some(),
+            Carries::Presentation(_) => claim.once.is_none(),
             _ => false,
         };
         if guarded {
-            let under = self.herdrs_agent();
+            let under = self.state_left_to().cloned();
             report.applies_to_source = under.is_none().then(|| claim.source.clone());
             report.agent = Some(under.unwrap_or_else(|| claim.agent.clone()));
         }

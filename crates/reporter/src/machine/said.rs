@@ -1,6 +1,6 @@
 //! What a few events say together, where nobody remembers what came before.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use herdr_proto::{
     AgentStatus, PaneInfo, PresentationText, ReportState, SessionId, StateKey, TokenKey,
@@ -20,7 +20,6 @@ pub(super) struct Said {
     pub(super) title: Option<PresentationText>,
     pub(super) labels: BTreeMap<StateKey, Option<PresentationText>>,
     pub(super) tokens: BTreeMap<TokenKey, Option<PresentationText>>,
-    begun: BTreeSet<String>,
     /// The row is given back first.
     pub(super) release: bool,
 }
@@ -35,7 +34,6 @@ pub(super) enum SaidState {
     AtLeastIdle,
     /// Working, if our block is shown.
     NotBlocked,
-    /// What the events say.
     Said,
 }
 
@@ -63,35 +61,12 @@ impl Said {
                 }
                 self.at_least(SaidState::AtLeastIdle);
             }
-            AgentEvent::SessionEnded { agent_id, .. } if agent_id.is_main() => {
-                self.state = SaidState::Said;
-            }
-            AgentEvent::AgentStarted { agent_id, .. } => {
-                self.begun.insert(format!("agent {agent_id:?}"));
-                self.state = SaidState::Said;
-            }
-            AgentEvent::AgentSettled { agent_id, .. }
-                if agent_id.is_main() || self.begun.contains(&format!("agent {agent_id:?}")) =>
+            AgentEvent::SessionEnded { agent_id } | AgentEvent::AgentSettled { agent_id, .. }
+                if agent_id.is_main() =>
             {
                 self.state = SaidState::Said;
             }
-            AgentEvent::PromptOpened { prompt_id, .. } => {
-                self.begun.insert(format!("prompt {prompt_id:?}"));
-                self.state = SaidState::Said;
-            }
-            AgentEvent::PromptClosed { prompt_id, .. }
-                if !self.begun.contains(&format!("prompt {prompt_id:?}")) =>
-            {
-                self.at_least(SaidState::NotBlocked);
-            }
-            AgentEvent::WorkflowSnapshot { ready: true, running, waiting, .. }
-                if !running.is_empty() || !waiting.is_empty() =>
-            {
-                self.state = SaidState::Said;
-            }
-            AgentEvent::ToolStarted { .. } | AgentEvent::StateSet { .. } => {
-                self.state = SaidState::Said;
-            }
+            AgentEvent::PromptClosed { .. } => self.at_least(SaidState::NotBlocked),
             AgentEvent::TitleChanged { title, agent_id, .. } if agent_id.is_main() => {
                 self.titled = true;
                 self.title = title.as_deref().and_then(PresentationText::normalize);
@@ -106,6 +81,7 @@ impl Said {
                     Some((TokenKey::parse(key.as_str()).ok()?, text))
                 }));
             }
+            other if other.is_beginning() => self.state = SaidState::Said,
             _ => {}
         }
     }

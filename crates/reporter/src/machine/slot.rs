@@ -35,10 +35,8 @@ pub(super) struct Slot<T> {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Has<T> {
-    /// Nothing of ours.
     #[default]
     Absent,
-    /// It said `ok` to this.
     Known(T),
     /// It may have anything of ours.
     Unsure,
@@ -53,6 +51,14 @@ pub(super) enum Climb {
     Micros,
     /// By the nanosecond clock.
     Nanos,
+}
+
+/// What a look said of a part that the server had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    Shown,
+    SentAgain,
+    Differs,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,6 +153,22 @@ impl<T: Clone + PartialEq> Slot<T> {
         self.yielded.is_some() && self.yielded == self.wanted
     }
 
+    /// The pane was looked at.
+    pub(super) fn seen(&mut self, shown: bool, repairs: bool, now: Duration) -> Seen {
+        if shown {
+            self.unseen = false;
+            self.climb = Climb::None;
+            Seen::Shown
+        } else if !repairs || self.has_yielded() {
+            Seen::Differs
+        } else if self.send_again(now) {
+            Seen::SentAgain
+        } else {
+            self.yield_to(None);
+            Seen::Differs
+        }
+    }
+
     /// The pane does not show what the server said `ok` to: sends it again, by
     /// a higher number if it went out a moment ago. False if that has been
     /// tried for long enough.
@@ -230,16 +252,15 @@ impl Tokens {
         let (there, new): (Vec<_>, Vec<_>) =
             clears.chain(sets).partition(|(_, slot)| !self.apart || slot.may_be_there());
         let portions = there.chunks(TOKENS_PER_REPORT).chain(new.chunks(1));
-        portions
-            .map(|portion| portion.iter().map(|(key, slot)| edit(key, slot)).collect())
-            .map(|edits: Vec<_>| {
-                let mut patch = TokenPatch::new();
-                for (key, edit) in edits {
-                    patch.edit(key, edit);
-                }
-                patch
-            })
-            .collect()
+        let patch = |portion: &[(&TokenKey, &Slot<_>)]| {
+            let mut patch = TokenPatch::new();
+            for (key, slot) in portion {
+                let edit = slot.wanted.clone().map_or(TokenEdit::Clear, TokenEdit::Set);
+                patch.edit((*key).clone(), edit);
+            }
+            patch
+        };
+        portions.map(patch).collect()
     }
 
     pub(super) fn next_try(&self) -> Option<Duration> {
@@ -265,8 +286,4 @@ impl Tokens {
         let is_new = |key: &TokenKey| self.slots.get(key).is_some_and(|slot| !slot.may_be_there());
         patch.iter().map(|(key, _)| key).filter(|key| is_new(key)).cloned().collect()
     }
-}
-
-fn edit(key: &TokenKey, slot: &Slot<PresentationText>) -> (TokenKey, TokenEdit) {
-    (key.clone(), slot.wanted.clone().map_or(TokenEdit::Clear, TokenEdit::Set))
 }

@@ -223,7 +223,6 @@ pub(super) enum Why {
     Silent,
     /// Not answered, or not so that it can be understood.
     Failed,
-    /// Refused.
     Refused,
 }
 

@@ -13,13 +13,10 @@ use crate::machine::{Answer, Claim, Identity, Input, Now, PaneCall, PaneMachine,
 use crate::process::ancestors;
 use crate::receipt::Receipt;
 
-/// What became of a report that was made once.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Reported {
-    /// What became of its parts.
     pub receipts: Vec<Receipt>,
-    /// What keeps it from showing.
     pub diagnostics: Vec<Diagnostic>,
     /// Everything was delivered and looked at, or never will be.
     pub in_time: bool,

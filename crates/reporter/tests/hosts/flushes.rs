@@ -4,7 +4,8 @@ use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
-use herdr_reporter::{Flushed, Status};
+use herdr_reporter::sidecar::holds_lease;
+use herdr_reporter::{Flushed, ReportState, Status};
 
 use crate::support::{AMPLE, BUDGET, builder, config, requests, seen, start, start_at};
 
@@ -18,6 +19,17 @@ fn a_flush_ends_when_everything_before_it_is_on_the_pane() {
     }
     let seen = seen(&herdr, &pane);
     assert_eq!((seen.title.as_deref(), seen.tokens["n"].as_str()), (Some("title 99"), "99"));
+}
+
+#[test]
+fn a_flush_waits_also_where_somebody_waits_for_the_lease() {
+    let herdr = FakeHerdr::start().unwrap();
+    let pane = start(&herdr);
+    assert_eq!(holds_lease(&pane, AMPLE), Some(true));
+    for state in [ReportState::Working, ReportState::Blocked, ReportState::Working] {
+        pane.set_state(state);
+        assert_eq!(seen(&herdr, &pane).agent_status, state.as_str());
+    }
 }
 
 #[test]

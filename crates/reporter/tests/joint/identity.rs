@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fake_herdr::Model;
-use herdr_reporter::machine::{Input, Lease};
+use herdr_reporter::machine::{Failure, FailureKind, Input, Lease};
 use herdr_reporter::{AgentEvent, Config, DiagnosticKind, Ended, UnverifiedPane};
 use serde_json::json;
 
@@ -188,4 +188,27 @@ fn b17_a_row_is_released_as_it_was_claimed() {
     second.machine.inherit(first.machine.predecessor_claim());
     assert_eq!(second.close(), Ended::Released);
     assert_eq!(second.seen(&moved).agent, None);
+}
+
+#[test]
+fn who_waits_for_the_lease_gets_it_from_a_server_that_is_away_and_nothing_is_told() {
+    let mut world = at_home(Home::Pane(PANE.into()), Config::default());
+    world.step(Input::AwaitLease);
+    assert_eq!((world.sent.len(), world.machine.may_have_pane()), (1, None));
+    world.answer(Err(Failure::new(FailureKind::Unreachable, "away")));
+    assert_eq!(world.machine.may_have_pane(), Some(true));
+    world.serve_for(SECOND);
+    assert!(world.quiet && world.diagnostics.is_empty() && world.sent.len() == 1);
+}
+
+#[test]
+fn who_waits_for_the_lease_of_a_foreign_pane_does_not_get_it() {
+    let mut world = at_home(Home::Elsewhere, Config::default());
+    world.step(Input::AwaitLease);
+    world.serve_for(SECOND);
+    assert_eq!((world.sent.len(), world.machine.may_have_pane()), (1, Some(false)));
+    world.home = Home::Pane(PANE.into());
+    world.step(Input::ServerChanged);
+    world.serve_for(SECOND);
+    assert_eq!((world.sent.len(), world.machine.may_have_pane()), (2, Some(true)));
 }

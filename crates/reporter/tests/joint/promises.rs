@@ -335,6 +335,24 @@ fn f24_the_first_claim_takes_off_what_a_dead_run_left() {
 }
 
 #[test]
+fn f24_a_run_that_ends_at_once_takes_off_what_a_dead_run_left() {
+    let mut dead = World::new();
+    dead.tell(started());
+    dead.tell(token("branch", Some("main")));
+    dead.serve_for(SECOND);
+    let left = dead.machine.leavings();
+    let mut next = World::with(Config::default(), std::mem::take(&mut dead.model));
+    next.machine.take_off(left.clone());
+    next.elapsed = dead.elapsed;
+    next.tell(started());
+    next.resolve(Fate::Served);
+    assert_eq!(next.machine.leavings(), left, "until it is taken off, it is still noted");
+    assert_eq!(next.close(), Ended::Released);
+    assert!(next.pane().tokens.is_empty(), "{:?}", next.pane().tokens);
+    assert_eq!(next.machine.leavings(), Default::default());
+}
+
+#[test]
 fn f24_a_report_that_is_made_once_takes_off_what_a_dead_run_left() {
     let mut dead = World::new();
     dead.tell(started());
