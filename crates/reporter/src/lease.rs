@@ -30,18 +30,6 @@ impl LeaseFile {
     /// The lease of a pane, in [`Config::runtime_folder`]. Without one, the
     /// first usable folder is made if it is not there: `herdr-socket-report` in
     /// `$XDG_RUNTIME_DIR`, or one of this user's own below the temporary folder.
-    ///
-    /// ```
-    /// use herdr_proto::PaneId;
-    /// use herdr_socket_transport::Endpoint;
-    ///
-    /// let mut config = herdr_reporter::Config::default();
-    /// config.runtime_folder = Some("/run/user/1000/leases".into());
-    /// let pane = Endpoint::new("/run/user/1000/herdr.sock", PaneId::parse("w1:p1")?);
-    /// let lease = herdr_reporter::sidecar::LeaseFile::of_pane(&config, &pane);
-    /// assert!(lease.path().starts_with("/run/user/1000/leases"));
-    /// # Ok::<(), herdr_proto::InvalidValue>(())
-    /// ```
     pub fn of_pane(config: &Config, pane: &Endpoint) -> Self {
         let folder = config.runtime_folder.clone().unwrap_or_else(runtime::folder);
         Self::of(&folder, pane.socket(), pane.pane())
