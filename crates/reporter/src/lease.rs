@@ -146,6 +146,34 @@ fn named(socket: &Path) -> Option<(&str, u32, u64)> {
     parts.next().is_none().then_some((pane, process.parse().ok()?, started))
 }
 
+/// The process that holds the lock of this file, as the kernel lists it.
+/// Elsewhere than on Linux, and on file systems that number their files twice,
+/// nobody is named.
+pub fn owner_of(lease: &Path) -> Option<u32> {
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let inode = inode(lease)?;
+    // `1: FLOCK  ADVISORY  WRITE 4711 00:2d:1234 0 EOF`, one lock a line; a
+    // waiter's line has an arrow in it.
+    locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, pid, file, ..] = words[..] else { return None };
+        let (_, number) = file.rsplit_once(':')?;
+        // A process of another namespace has the number 0.
+        let pid = pid.parse().ok().filter(|pid| *pid != 0)?;
+        (number.parse() == Ok(inode)).then_some(pid)
+    })
+}
+
+#[cfg(unix)]
+fn inode(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().map(|data| std::os::unix::fs::MetadataExt::ino(&data))
+}
+
+#[cfg(not(unix))]
+fn inode(_path: &Path) -> Option<u64> {
+    None
+}
+
 /// A hash that is the same in every build and release, for names that two
 /// programs have to agree on.
 pub(crate) fn stable_hash(parts: &[&[u8]]) -> u64 {
