@@ -1,11 +1,20 @@
-//! The caller's own clock: what bounds a wait when nobody else does.
+//! The clocks that the machine is given, and the caller's own, which bounds a wait
+//! when nobody else does.
 
 use std::pin::pin;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_timer::Delay;
 use futures_util::FutureExt as _;
 use futures_util::future::{Either, select};
+
+use crate::machine::Now;
+
+/// Both clocks, `elapsed` after the first look at them.
+pub(crate) fn now(elapsed: Duration) -> Now {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Now::new(elapsed, u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
+}
 
 /// A clock cannot hold every [`Duration`].
 pub(crate) const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);

@@ -174,29 +174,4 @@ mod tests {
         }
         assert_eq!((feed.try_recv(), feed.missed()), (Some(1), 1));
     }
-
-    #[test]
-    fn a_late_reader_gets_what_is_kept_once_and_then_what_comes() {
-        let publisher = Publisher::new(2);
-        for item in 0..3 {
-            publisher.publish(item);
-        }
-        let mut feed = publisher.subscribe();
-        publisher.publish(3);
-        publisher.end();
-        assert_eq!(feed.iter().collect::<Vec<_>>(), [1, 2, 3]);
-        assert_eq!(publisher.subscribe().iter().collect::<Vec<_>>(), [2, 3]);
-    }
-
-    #[test]
-    fn the_end_comes_after_what_was_published() {
-        let publisher = Publisher::new(0);
-        let mut feed = publisher.subscribe();
-        std::thread::scope(|scope| {
-            let reader = scope.spawn(move || feed.iter().collect::<Vec<_>>());
-            publisher.publish(7);
-            publisher.end();
-            assert_eq!(reader.join().unwrap(), [7]);
-        });
-    }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use herdr_proto::{ReportState, StateKey};
 
-use crate::activity::{Activity, Refused};
+use crate::activity::Refused;
 use crate::diagnostic::Diagnostic;
 use crate::engine::Shared;
 use crate::event::{AgentEvent, Prompt};
@@ -23,14 +23,10 @@ use crate::status::{Flushed, Status};
 /// superseded.
 #[derive(Clone)]
 pub struct Handle {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl Handle {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
-    }
-
     /// Whether there is an engine: inside Herdr, enabled, not ended. Whether the
     /// pane shows anything says [`status`](Self::status).
     pub fn is_active(&self) -> bool {
@@ -165,14 +161,6 @@ impl Handle {
     /// How many reports there were, and what became of them.
     pub fn counters(&self) -> Counters {
         self.shared.counters()
-    }
-
-    pub(crate) fn activity(&self) -> Activity {
-        self.shared.activity()
-    }
-
-    pub(crate) fn shared(&self) -> &Shared {
-        &self.shared
     }
 
     /// For events that are always taken, or whose refusal is told as a

@@ -30,18 +30,6 @@ impl LeaseFile {
     /// The lease of a pane, in [`Config::runtime_folder`]. Without one, the
     /// first usable folder is made if it is not there: `herdr-socket-report` in
     /// `$XDG_RUNTIME_DIR`, or one of this user's own below the temporary folder.
-    ///
-    /// ```
-    /// use herdr_proto::PaneId;
-    /// use herdr_socket_transport::Endpoint;
-    ///
-    /// let mut config = herdr_reporter::Config::default();
-    /// config.runtime_folder = Some("/run/user/1000/leases".into());
-    /// let pane = Endpoint::new("/run/user/1000/herdr.sock", PaneId::parse("w1:p1")?);
-    /// let lease = herdr_reporter::sidecar::LeaseFile::of_pane(&config, &pane);
-    /// assert!(lease.path().starts_with("/run/user/1000/leases"));
-    /// # Ok::<(), herdr_proto::InvalidValue>(())
-    /// ```
     pub fn of_pane(config: &Config, pane: &Endpoint) -> Self {
         let folder = config.runtime_folder.clone().unwrap_or_else(runtime::folder);
         Self::of(&folder, pane.socket(), pane.pane())
@@ -156,6 +144,34 @@ fn named(socket: &Path) -> Option<(&str, u32, u64)> {
     let (pane, process, started) = (parts.next()?, parts.next()?, parts.next()?);
     let started = u64::from_str_radix(started, 16).ok()?;
     parts.next().is_none().then_some((pane, process.parse().ok()?, started))
+}
+
+/// The process that holds the lock of this file, as the kernel lists it.
+/// Elsewhere than on Linux, and on file systems that number their files twice,
+/// nobody is named.
+pub fn owner_of(lease: &Path) -> Option<u32> {
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let inode = inode(lease)?;
+    // `1: FLOCK  ADVISORY  WRITE 4711 00:2d:1234 0 EOF`, one lock a line; a
+    // waiter's line has an arrow in it.
+    locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, pid, file, ..] = words[..] else { return None };
+        let (_, number) = file.rsplit_once(':')?;
+        // A process of another namespace has the number 0.
+        let pid = pid.parse().ok().filter(|pid| *pid != 0)?;
+        (number.parse() == Ok(inode)).then_some(pid)
+    })
+}
+
+#[cfg(unix)]
+fn inode(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().map(|data| std::os::unix::fs::MetadataExt::ino(&data))
+}
+
+#[cfg(not(unix))]
+fn inode(_path: &Path) -> Option<u64> {
+    None
 }
 
 /// A hash that is the same in every build and release, for names that two

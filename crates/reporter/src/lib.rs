@@ -57,7 +57,6 @@ mod event;
 mod feed;
 mod handle;
 mod lease;
-mod lease_owner;
 mod leavings;
 #[doc(hidden)]
 pub mod machine;

@@ -31,7 +31,6 @@ pub const DROP_BUDGET: Duration = Duration::from_millis(500);
 #[must_use = "dropping the reporter releases the pane"]
 pub struct Reporter {
     handle: Handle,
-    shared: Arc<Shared>,
     /// The engine's, until somebody has asked it to end; none if inert.
     thread: Option<JoinHandle<()>>,
 }
@@ -43,7 +42,7 @@ impl Reporter {
     }
 
     pub(crate) fn new(shared: Arc<Shared>, thread: Option<JoinHandle<()>>) -> Self {
-        Self { handle: Handle::new(shared.clone()), shared, thread }
+        Self { handle: Handle { shared }, thread }
     }
 
     /// A handle that reports and ends nothing.
@@ -71,27 +70,27 @@ impl Reporter {
     /// reporter, which blocks.
     pub async fn close_async(mut self, budget: Duration) -> Ended {
         self.thread = None;
-        self.shared.begin_close(budget);
-        self.shared.ended_within(budget).await
+        self.handle.shared.begin_close(budget);
+        self.handle.shared.ended_within(budget).await
     }
 
     /// Releases the pane in the background, within [`DROP_BUDGET`], and does not
     /// wait for it. A process that ends meanwhile takes the release with it.
     pub fn detach(mut self) {
         self.thread = None;
-        self.shared.begin_close(DROP_BUDGET);
+        self.handle.shared.begin_close(DROP_BUDGET);
     }
 
     fn end_within(&mut self, budget: Duration) -> Ended {
         let thread = self.thread.take();
-        if self.shared.is_forked() {
+        if self.handle.shared.is_forked() {
             // There is no such thread in this process.
             std::mem::forget(thread);
             return Ended::NothingToRelease;
         }
-        self.shared.begin_close(budget);
-        let ended = self.shared.wait_ended(budget);
-        if let Some(thread) = thread.filter(|_| !self.shared.is_active()) {
+        self.handle.shared.begin_close(budget);
+        let ended = self.handle.shared.wait_ended(budget);
+        if let Some(thread) = thread.filter(|_| !self.handle.shared.is_active()) {
             // The engine has said its last word; only the return is left. One
             // that hangs is left to itself.
             let _ = thread.join();

@@ -19,13 +19,13 @@ impl Turn {
     /// running when the reporter started; overlapping ones have ids of their
     /// own.
     pub(crate) fn begin(handle: Handle) -> Self {
-        let agent_id = if handle.shared().take_main_turn() {
+        let agent_id = if handle.shared.take_main_turn() {
             let goes_on =
                 [AgentEvent::prompt_closed(initial_prompt()), AgentEvent::agent_started()];
             handle.record_all(goes_on);
             EventId::default()
         } else {
-            let agent_id = handle.shared().new_id();
+            let agent_id = handle.shared.new_id();
             handle.tell(AgentEvent::agent_started().of_agent(Some(agent_id.clone())));
             agent_id
         };
@@ -34,7 +34,7 @@ impl Turn {
 
     /// Runs a tool, after approval; it has ended when this goes.
     pub fn tool(&self, name: impl Into<String>) -> ToolRun {
-        let tool_id = self.handle.shared().new_id();
+        let tool_id = self.handle.shared.new_id();
         let started = AgentEvent::tool_started(tool_id.clone(), name);
         self.handle.tell(started.of_agent(Some(self.agent_id.clone())));
         ToolRun { handle: self.handle.clone(), tool_id }
@@ -53,7 +53,7 @@ impl Drop for Turn {
         if self.agent_id.is_main() {
             // Last: a turn that began as the main agent's before this one has
             // settled would be settled with it.
-            self.handle.shared().give_main_turn_back();
+            self.handle.shared.give_main_turn_back();
         }
     }
 }
@@ -82,7 +82,7 @@ pub struct OpenPrompt {
 
 impl OpenPrompt {
     pub(crate) fn open(handle: Handle, agent_id: Option<EventId>, prompt: Prompt) -> Self {
-        let prompt_id = handle.shared().new_id();
+        let prompt_id = handle.shared.new_id();
         let opened = AgentEvent::prompt_opened(prompt_id.clone(), prompt);
         handle.tell(opened.of_agent(agent_id));
         Self { handle, prompt_id }

@@ -7,13 +7,6 @@ use crate::lease::stable_hash;
 /// The source for an agent's label: `custom:` and the label in lower case,
 /// anything outside a source's alphabet as `-`. A label with none of the
 /// alphabet gets a hash, so that two of them do not share a source.
-///
-/// ```
-/// use herdr_proto::AgentLabel;
-/// let source = herdr_reporter::sidecar::source_for(&AgentLabel::parse("My Agent")?);
-/// assert_eq!(source.as_str(), "custom:my-agent");
-/// # Ok::<(), herdr_proto::InvalidValue>(())
-/// ```
 pub fn source_for(label: &AgentLabel) -> SourceId {
     const PREFIX: &str = "custom:";
     let lower = label.as_str().to_lowercase();

@@ -26,6 +26,10 @@ fn each_mistake_names_what_where_and_what_would_be_right() {
         (r#"{"event": "state_set", "state": "done"}"#, "expected idle, working or blocked"),
         (r#"{"event": "usage_changed", "used": -1}"#, "`used` is another number"),
         (r#"{"event": "usage_changed", "used": 1.5}"#, "a whole number"),
+        (
+            r#"{"event": "usage_changed", "used": "5"}"#,
+            "usage_changed: `used` is a text; expected a whole number from 0 on",
+        ),
         (r#"{"event": "labels_changed", "labels": {"busy": "x"}}"#, "only idle, working"),
         (r#"{"event": "tokens_changed", "tokens": {"a": []}}"#, "an object of texts and nulls"),
         (r#"{"event": "title_changed"}"#, "`title` is missing; expected a text or null"),

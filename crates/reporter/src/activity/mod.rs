@@ -21,19 +21,6 @@ use work::Work;
 
 /// What is known of an agent, folded from its events. Pure: no clock, no
 /// socket.
-///
-/// ```
-/// use herdr_proto::ReportState;
-/// use herdr_reporter::{AgentEvent, Config};
-/// use herdr_reporter::sidecar::Activity;
-///
-/// let mut activity = Activity::default();
-/// activity.apply(AgentEvent::agent_started())?;
-/// assert_eq!(activity.state(), Some(ReportState::Working));
-/// activity.apply(AgentEvent::agent_settled())?;
-/// assert_eq!(activity.snapshot(&Config::default()).unwrap().state, ReportState::Idle);
-/// # Ok::<(), herdr_reporter::Refused>(())
-/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Activity {
     work: Work,

@@ -3,11 +3,6 @@
 ///
 /// Below 1 000 as it is, below a million in whole `k`, above in `M` with one
 /// decimal; half up, carried.
-///
-/// ```
-/// assert_eq!(herdr_reporter::sidecar::show_context(33_900, Some(1_000_000)), "34k/1.0M");
-/// assert_eq!(herdr_reporter::sidecar::show_context(999_600, None), "1.0M");
-/// ```
 pub fn show_context(used: u64, window: Option<u64>) -> String {
     match window {
         Some(window) if window > 0 => format!("{}/{}", count(used), count(window)),

@@ -16,8 +16,7 @@ use tokio::time::{Instant, timeout};
 use super::Shared;
 use super::owners::Inheritance;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
-use crate::lease::LeaseFile;
-use crate::lease_owner::owner_of;
+use crate::lease::{LeaseFile, owner_of};
 use crate::leavings::Leavings;
 use crate::machine::{Lease, PredecessorClaim};
 

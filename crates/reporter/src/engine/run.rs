@@ -1,7 +1,7 @@
 use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use herdr_proto::ProcessInfo;
 use herdr_socket_transport::{Client, Endpoint, Peer, inode};
@@ -15,9 +15,10 @@ use super::hold::{Hold, HoldChange};
 use super::lease::PaneLease;
 use super::server::Server;
 use super::shared::Shared;
+use crate::clock;
 use crate::lease::LeaseFile;
 use crate::machine::{
-    Answer, Ended, Failure, FailureKind, Identity, Input, Lease, Now, PaneMachine, Request, Step,
+    Answer, Ended, Failure, FailureKind, Identity, Input, Lease, PaneMachine, Request, Step,
 };
 use crate::status::Status;
 
@@ -314,7 +315,7 @@ impl<'a> Engine<'a> {
     }
 
     fn feed(&mut self, input: Input) {
-        let step = self.machine.step(self.now(), input);
+        let step = self.machine.step(clock::now(self.started.elapsed()), input);
         let status = self.status();
         self.shared.publish(&step, self.machine.counters(), status, self.flushes);
         let Step { abandon, request, wake, ended, .. } = step;
@@ -350,12 +351,6 @@ impl<'a> Engine<'a> {
         } else {
             Status::Reporting
         }
-    }
-
-    fn now(&self) -> Now {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let micros = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
-        Now::new(self.started.elapsed(), micros)
     }
 }
 

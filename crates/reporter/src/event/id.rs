@@ -1,5 +1,3 @@
-use std::fmt;
-
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 
@@ -19,10 +17,10 @@ pub const ID_MAX_BYTES: usize = 1024;
 /// assert_eq!(EventId::from(7), EventId::from("7"));
 /// assert_eq!(EventId::default(), EventId::from("main"));
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(Id);
 
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Id {
     Host(String),
     /// Made by a turn, a tool or a prompt of the library.
@@ -75,15 +73,6 @@ impl Serialize for EventId {
         match &self.0 {
             Id::Host(id) => serializer.serialize_str(id),
             Id::Ours(_) => Err(S::Error::custom("the id of a turn, tool or prompt has no text")),
-        }
-    }
-}
-
-impl fmt::Debug for EventId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Id::Host(id) => write!(f, "{id:?}"),
-            Id::Ours(number) => write!(f, "#{number}"),
         }
     }
 }

@@ -37,17 +37,6 @@ impl EventLine {
     ///
     /// [`LineError`] says what is wrong and what would be right, without
     /// repeating values.
-    ///
-    /// ```
-    /// use herdr_reporter::sidecar::EventLine;
-    /// assert!(EventLine::parse(br#"{"event": "agent_started"}"#).unwrap().is_some());
-    /// assert!(EventLine::parse(b"  ").unwrap().is_none());
-    /// let error = EventLine::parse(br#"{"event": "usage_changed", "used": "5"}"#).unwrap_err();
-    /// assert_eq!(
-    ///     error.to_string(),
-    ///     "usage_changed: `used` is a text; expected a whole number from 0 on",
-    /// );
-    /// ```
     pub fn parse(line: &[u8]) -> Result<Option<Self>, LineError> {
         // Some programs begin a file, and so the first line, with a mark.
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();

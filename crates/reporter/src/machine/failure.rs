@@ -80,7 +80,9 @@ impl PaneMachine {
             }
             (Rejected(_) | Malformed, Carries::Processes) => Then::Unprovable,
             (Rejected(_) | Malformed, Carries::End(EndBy::Clear)) => Then::ReleaseInstead,
-            (Rejected(code), Carries::Tokens(patch)) if is_no_room(code) => {
+            (Rejected(code), Carries::Tokens(patch))
+                if *code == ErrorCode::METADATA_TOKEN_LIMIT =>
+            {
                 let apart = self.tokens.apart || patch.len() == 1;
                 if apart { Then::LeaveOut } else { Then::Apart }
             }
@@ -338,10 +340,6 @@ fn is_about_resuming(code: &ErrorCode) -> bool {
 /// There is no agent that could be explained, so it may be asked again.
 fn is_about_nobody(code: &ErrorCode) -> bool {
     ["agent_explain_unavailable", "agent_not_found"].contains(&code.as_str())
-}
-
-fn is_no_room(code: &ErrorCode) -> bool {
-    *code == ErrorCode::METADATA_TOKEN_LIMIT
 }
 
 /// A refusal of a report that may be taken a moment later.

@@ -60,33 +60,6 @@ const REQUEST_DEADLINE: Duration = Duration::from_millis(1500);
 const SOCKET_CHECK: Duration = Duration::from_secs(2);
 
 /// Brings one pane to show what is wanted, and says what became of it.
-///
-/// ```
-/// use std::time::Duration;
-/// use herdr_proto::{AgentLabel, PaneId, SourceId};
-/// use herdr_reporter::machine::{Answer, Claim, Input, Now, PaneCall, PaneMachine};
-/// use herdr_reporter::{AgentEvent, Config};
-/// use herdr_reporter::sidecar::Activity;
-///
-/// let config = Config::default();
-/// let mut claim = Claim::new(
-///     PaneId::parse("w1:p1")?,
-///     SourceId::parse("custom:host")?,
-///     AgentLabel::parse("host")?,
-///     config.clone(),
-/// );
-/// claim.config.any_pane = true; // else it first asks whose pane it is
-/// let mut machine = PaneMachine::new(claim);
-/// let mut activity = Activity::default();
-/// activity.apply(AgentEvent::agent_started())?;
-///
-/// let now = Now::new(Duration::ZERO, 1_700_000_000_000_000);
-/// let wanted = activity.snapshot(&config).map(Box::new);
-/// let step = machine.step(now, Input::Wanted(wanted));
-/// let Some(PaneCall::Report(report)) = step.request.map(|request| request.call) else { panic!() };
-/// assert_eq!(report.seq.unwrap().get(), 1_700_000_000_000_000);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct PaneMachine {

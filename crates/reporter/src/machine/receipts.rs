@@ -117,7 +117,7 @@ impl Receipts {
 
     pub(super) fn sent(&mut self, part: Part) {
         let line = self.line(part);
-        line.flies = std::mem::take(&mut line.waits);
+        line.flies |= std::mem::take(&mut line.waits);
     }
 
     pub(super) fn delivered(&mut self, part: Part, seq: Option<Seq>) {

@@ -8,10 +8,9 @@ use std::time::Duration;
 
 pub use crate::activity::{Activity, Presentation, Session, Snapshot, show_context};
 pub use crate::event::{EventLine, LineError};
-pub use crate::lease::LeaseFile;
 #[cfg(unix)]
 pub use crate::lease::supervised_by;
-pub use crate::lease_owner::owner_of;
+pub use crate::lease::{LeaseFile, owner_of};
 pub use crate::leavings::Leavings;
 pub use crate::machine::*;
 pub use crate::process::*;
@@ -22,7 +21,7 @@ pub use once::{Reported, identity, judge_place, report_once, shown};
 
 /// What a reporter knows by now, for one that comes after it.
 pub fn activity(handle: &Handle) -> Activity {
-    handle.activity()
+    handle.shared.activity()
 }
 
 /// Begins with what is known already, from a reporter that has given the pane
@@ -35,7 +34,7 @@ pub fn resume(builder: Builder, activity: Activity) -> Builder {
 /// stopped, and what its events say afterwards (failure B29). For a reporter that
 /// speaks for another process; nothing is claimed by it.
 pub fn suspend(handle: &Handle, suspended: bool) {
-    handle.shared().suspend(suspended);
+    handle.shared.suspend(suspended);
 }
 
 /// Whether this reporter has the pane's lease, waited for at most `timeout`:
@@ -43,7 +42,7 @@ pub fn suspend(handle: &Handle, suspended: bool) {
 /// inert or has ended; `None` if it is not decided by then. The lease is sought
 /// from this call on, also if there is nothing to report. Blocks.
 pub fn holds_lease(handle: &Handle, timeout: Duration) -> Option<bool> {
-    handle.shared().wait_lease(timeout)
+    handle.shared.wait_lease(timeout)
 }
 
 /// Waits until this reporter has the pane's lease; false when it ends without,
@@ -54,5 +53,5 @@ pub fn holds_lease(handle: &Handle, timeout: Duration) -> Option<bool> {
 ///
 /// Dropping the future loses nothing.
 pub async fn lease_held(handle: &Handle) -> bool {
-    handle.shared().lease_held().await
+    handle.shared.lease_held().await
 }

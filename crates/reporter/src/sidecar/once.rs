@@ -1,15 +1,16 @@
 //! Reports that are made once, and looks.
 
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use herdr_proto::{PaneGet, PaneInfo, ProcessInfo, ProcessInfoGet};
 use herdr_socket_transport::{Client, Endpoint, Error, Options, Peer};
 
+use crate::clock;
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::engine::{await_shell, exchange, judge_identity};
-use crate::machine::{Answer, Claim, Identity, Input, Now, PaneCall, PaneMachine, Step};
+use crate::machine::{Answer, Claim, Identity, Input, PaneCall, PaneMachine, Request, Step};
 use crate::process::ancestors;
 use crate::receipt::Receipt;
 
@@ -32,21 +33,14 @@ pub async fn report_once(
 ) -> Reported {
     let client = client(pane, &claim.config);
     let started = Instant::now();
-    let now = || {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Now::new(started.elapsed(), u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
-    };
     let left = || until.saturating_duration_since(Instant::now());
     let mut machine = PaneMachine::new(claim);
     let mut reported = Reported::default();
-    let mut inputs = vec![Input::Timer];
+    let mut input = Input::Timer;
     loop {
         let mut next = Step::default();
-        if is_superseded() {
-            inputs.insert(0, Input::Superseded);
-        }
-        for input in inputs.drain(..) {
-            next = machine.step(now(), input);
+        for input in is_superseded().then_some(Input::Superseded).into_iter().chain([input]) {
+            next = machine.step(clock::now(started.elapsed()), input);
             reported.receipts.append(&mut next.receipts);
             reported.diagnostics.append(&mut next.diagnostics);
             if next.request.is_some() {
@@ -57,20 +51,19 @@ pub async fn report_once(
         if reported.in_time || left().is_zero() {
             return reported;
         }
-        if let Some(mut request) = next.request {
-            request.deadline = request.deadline.min(left());
-            match exchange(client.clone(), request.call, request.deadline).await {
+        input = if let Some(Request { call, deadline, .. }) = next.request {
+            let answer = match exchange(client.clone(), call, deadline.min(left())).await {
                 (Ok(Answer::Processes(info)), Some(peer)) => {
-                    let verdict = judge_place(&info, None, client.socket(), peer).await;
-                    inputs.push(Input::Answered(Ok(Answer::Identity(verdict))));
+                    Ok(Answer::Identity(judge_place(&info, None, client.socket(), peer).await))
                 }
-                (answer, _) => inputs.push(Input::Answered(answer)),
-            }
+                (answer, _) => answer,
+            };
+            Input::Answered(answer)
         } else {
             let wake = next.wake.map_or(left(), |wake| wake.saturating_sub(started.elapsed()));
             tokio::time::sleep(wake.min(left())).await;
-            inputs.push(Input::Timer);
-        }
+            Input::Timer
+        };
     }
 }
 
