@@ -13,8 +13,8 @@ use super::panic_release::PanicRelease;
 use super::shared::Shared;
 use crate::config::UnverifiedPane;
 use crate::machine::{
-    Answer, Claim, Ended, Failure, FailureKind, Identity, Input, Lease, Now, PaneCall, PaneMachine,
-    Request, Step,
+    Answer, Claim, Counters, Ended, Failure, FailureKind, Identity, Input, Lease, Now, PaneCall,
+    PaneMachine, Request, Step,
 };
 use crate::status::Status;
 
@@ -304,7 +304,8 @@ impl<'a> Engine<'a> {
     pub(super) fn feed(&mut self, input: Input) {
         let step = self.machine.step(self.now(), input);
         let status = self.status();
-        self.shared.publish(&step, self.machine.counters(), status, self.flushes);
+        let counters = Counters { copies: self.client.copies_sent(), ..self.machine.counters() };
+        self.shared.publish(&step, counters, status, self.flushes);
         let Step { abandon, request, wake, ended, .. } = step;
         if abandon {
             self.in_flight = None;
@@ -381,7 +382,13 @@ pub(crate) async fn exchange(client: Client, call: PaneCall, deadline: Duration)
         Ok(line) => line,
         Err(failure) => return (Err(failure), None),
     };
-    match client.with_deadline(deadline).exchange_with(&line).await {
+    let client = client.with_deadline(deadline);
+    let exchanged = if call.is_repeatable() {
+        client.exchange_repeatable(&line).await
+    } else {
+        client.exchange_with(&line).await
+    };
+    match exchanged {
         Ok((reply, peer)) => {
             let answer = call.decode(&reply);
             #[cfg(unix)]

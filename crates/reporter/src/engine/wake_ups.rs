@@ -62,7 +62,7 @@ async fn f54_an_idle_reporter_wakes_up_at_most_twice_a_minute_beside_its_request
     let lease = LeaseFile::of_pane(&config, &endpoint);
     let shared = Shared::new(config);
     let release = PanicRelease::new(&claim);
-    let client = Client::new(herdr.socket_path(), Options::default());
+    let client = Client::new(herdr.socket_path(), Options::default().hedge(false));
     let lease = PaneLease::new(lease, None);
     let engine = Engine::new(&shared, claim, client, lease, endpoint, None, &release);
     let probe = engine.probe.clone();
