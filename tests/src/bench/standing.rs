@@ -59,7 +59,7 @@ fn floods(quick: bool, table: &mut Table) -> anyhow::Result<()> {
 
 /// A reporter whose agent is idle.
 fn rest(quick: bool, table: &mut Table) -> anyhow::Result<()> {
-    let time = Duration::from_secs(if quick { 1 } else { 120 });
+    let time = Duration::from_secs(if quick { 1 } else { 60 });
     let sidecar = sidecar()?;
     let (run, _) = Run::start_idle(&sidecar)?;
     let socket = std::env::var_os(HERDR_SOCKET_PATH).context("a pane's variables")?;

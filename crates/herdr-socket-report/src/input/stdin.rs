@@ -31,7 +31,7 @@ pub(crate) struct Stdin {
 }
 
 /// A batch is handed on when it has this many items,
-const BATCH_ITEMS: usize = 512;
+const BATCH_ITEMS: usize = 4096;
 /// or when it has been gathered for this long.
 const BATCH_TIME: Duration = Duration::from_millis(20);
 /// As much as a pipe holds on Linux.
