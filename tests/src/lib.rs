@@ -1,7 +1,8 @@
 //! Support for the end-to-end bodies: the stage that they run on, and the replay
 //! of recorded traces and event flows on the pure model, on a fake server, or on
-//! a real Herdr; the soak of random hosts in real panes.
+//! a real Herdr; the soak of random hosts in real panes; the benchmark.
 
+pub mod bench;
 pub mod replay;
 pub mod soak;
 pub mod stage;

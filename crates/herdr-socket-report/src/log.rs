@@ -2,17 +2,17 @@
 
 use std::io;
 
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt::MakeWriter;
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::{self, MakeWriter};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::output::Lines;
 
 /// The variable that says what to log, for example `debug` or
 /// `herdr_socket_transport=trace`.
 const VARIABLE: &str = "HERDR_REPORT_LOG";
-
-/// Warnings; but what the reporter warns of is told as a diagnostic anyway.
-const DEFAULT: &str = "warn,herdr_reporter=error";
 
 /// Sends the log to these lines.
 ///
@@ -21,13 +21,15 @@ const DEFAULT: &str = "warn,herdr_reporter=error";
 /// A sentence about a variable that is no filter.
 pub(crate) fn start(lines: Lines) -> Result<(), String> {
     let filter = match std::env::var(VARIABLE) {
-        Ok(directives) if !directives.is_empty() => EnvFilter::try_new(&directives)
+        Ok(directives) if !directives.is_empty() => directives
+            .parse()
             .map_err(|error| format!("{VARIABLE} is not a filter such as `debug`: {error}"))?,
-        _ => EnvFilter::new(DEFAULT),
+        // What the reporter warns of is told as a diagnostic anyway.
+        _ => Targets::new().with_default(Level::WARN).with_target("herdr_reporter", Level::ERROR),
     };
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);
+    let log = fmt::layer().with_ansi(false).with_writer(ToLines(lines));
     // Somebody who has a log already keeps it.
-    let _ = log.with_writer(ToLines(lines)).try_init();
+    let _ = tracing_subscriber::registry().with(log).with(filter).try_init();
     Ok(())
 }
 

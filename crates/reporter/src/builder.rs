@@ -3,7 +3,7 @@ use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use herdr_proto::{AgentLabel, ReportState, SourceId};
-use herdr_socket_transport::{Client, Discovery, Endpoint, Options};
+use herdr_socket_transport::{Client, Discovery, Endpoint};
 
 use crate::activity::Activity;
 use crate::config::{Config, Role};
@@ -167,8 +167,7 @@ impl Builder {
             Discovery::Misconfigured(wrong) => return Err(misconfigured(wrong.to_string())),
             _ => return Err((Status::NotInHerdr, None)),
         };
-        let options = Options::default().allow_foreign_socket(config.allow_foreign_socket);
-        let client = Client::new(endpoint.socket(), options);
+        let client = Client::new(endpoint.socket(), config.transport());
         let mut claim = Claim::new(endpoint.pane().clone(), source, label, config.clone());
         claim.seed = RandomState::new().build_hasher().finish();
         let shared = Shared::new(config);

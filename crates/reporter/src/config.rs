@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use herdr_proto::{SourceId, StateKey, Ttl};
+use herdr_socket_transport::Options;
 
 /// What is reported and how. Files and environment are the sidecar's; a
 /// library host sets fields.
@@ -57,6 +58,10 @@ pub struct Config {
     pub verify: bool,
     /// Whether a socket that another user serves is accepted. Default: false.
     pub allow_foreign_socket: bool,
+    /// Whether a request that is safe to repeat goes out again on another
+    /// connection when its answer is late: Herdr looks for a request that comes
+    /// a moment late only 100 ms later. Default: true.
+    pub hedge: bool,
     /// Whether to claim a pane that is proven not to be ours. Default: false.
     pub any_pane: bool,
     /// What to do on a pane that can be proven neither ours nor foreign.
@@ -101,6 +106,7 @@ impl Default for Config {
             metadata_ttl: DEFAULT_TTL,
             verify: true,
             allow_foreign_socket: false,
+            hedge: true,
             any_pane: false,
             unverified_pane: UnverifiedPane::Allow,
             runtime_folder: None,
@@ -110,6 +116,13 @@ impl Default for Config {
             leave_state: false,
             own_label: true,
         }
+    }
+}
+
+impl Config {
+    /// How the server is spoken to.
+    pub(crate) fn transport(&self) -> Options {
+        Options::default().allow_foreign_socket(self.allow_foreign_socket).hedge(self.hedge)
     }
 }
 

@@ -192,7 +192,7 @@ impl Client {
                     Err(error) => {
                         let first = failed.get_or_insert(error);
                         if connections.is_empty() {
-                            if matches!(first.kind(), ErrorKind::Timeout(_)) {
+                            if matches!(first.kind(), ErrorKind::Timeout(_) | ErrorKind::Busy) {
                                 self.hedging().unanswered(self.shared.began.elapsed(), copies);
                             }
                             break;
@@ -201,6 +201,7 @@ impl Client {
                 },
                 () = due => {
                     copies += 1;
+                    tracing::debug!(copies, "not answered yet, sent again");
                     self.hedging().copied(self.shared.began.elapsed());
                     let left = self.options.deadline.saturating_sub(started.elapsed());
                     connections.push(self.request_within(line, left));

@@ -5,6 +5,9 @@ use std::time::Duration;
 use fake_herdr::{FakeHerdr, Fault};
 use herdr_socket_transport::{Client, ErrorKind, Options};
 
+/// Long enough for any machine.
+const AMPLE: Duration = Duration::from_secs(20);
+
 const PING: &[u8] = b"{\"id\":\"1\",\"method\":\"ping\",\"params\":{}}\n";
 
 fn client(herdr: &FakeHerdr, options: Options) -> Client {
@@ -24,6 +27,17 @@ async fn the_first_answer_is_taken() {
     herdr.fault_times(Fault::NeverAnswers, 2);
     client.exchange_repeatable(PING).await.unwrap();
     assert_eq!(client.copies_sent(), copies + 2);
+}
+
+#[tokio::test]
+async fn a_line_that_is_found_late_is_found_twice() {
+    let herdr = FakeHerdr::start().unwrap();
+    herdr.fault_times(Fault::LooksLate, 1);
+    let client = client(&herdr, Options::default());
+    client.exchange_repeatable(PING).await.unwrap();
+    // What was sent on a connection that is closed by now is read all the same.
+    let lines = 1 + usize::try_from(client.copies_sent()).unwrap();
+    assert!(herdr.wait_for_log(AMPLE, |log| log.len() == lines), "{:?}", herdr.log());
 }
 
 #[tokio::test]

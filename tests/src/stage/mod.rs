@@ -15,7 +15,7 @@ mod told;
 mod watch;
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
@@ -91,6 +91,24 @@ impl Stage {
         Some(Self::on(&Kind::Program(bin), share))
     }
 
+    /// A pane on the program at this path.
+    ///
+    /// # Panics
+    ///
+    /// If it does not start.
+    pub fn of(program: &Path, share: Share) -> Self {
+        Self::on(&Kind::Program(program.to_owned()), share)
+    }
+
+    /// The program that `HERDR_BIN` names, or else the fake's.
+    ///
+    /// # Panics
+    ///
+    /// If the fake's cannot be built.
+    pub fn program() -> PathBuf {
+        program::named().unwrap_or_else(sidecar::fake_herdr)
+    }
+
     fn on(kind: &Kind, share: Share) -> Self {
         let server = match share {
             Share::Shared => Server::shared(kind),
@@ -163,6 +181,8 @@ impl Stage {
         let mut config = Config::default();
         // The test does not run in the pane that it reports on.
         config.any_pane = true;
+        // The fake's log counts, and a copy would count twice.
+        config.hedge = self.as_fake().is_none();
         config.runtime_folder = Some(self.folder.path().join("leases"));
         change(&mut config);
         let endpoint = Endpoint::new(self.socket(), self.pane.clone());

@@ -19,19 +19,30 @@ use super::poll::{self, PATIENCE};
 /// If it cannot be built.
 pub fn sidecar() -> &'static Path {
     static SIDECAR: OnceLock<PathBuf> = OnceLock::new();
-    SIDECAR.get_or_init(|| {
-        let own = env::current_exe().expect("the path of this program");
-        // TARGET/PROFILE/deps/TEST or TARGET/PROFILE/PROGRAM
-        let mut folders = own.ancestors().skip(1);
-        let profile = folders.find(|folder| !folder.ends_with("deps"));
-        let profile = profile.expect("a profile's folder");
-        let program = profile.join("herdr-socket-report");
-        if is_stale(&program) {
-            build(profile);
-        }
-        assert!(program.exists(), "there is no {}", program.display());
-        program
-    })
+    SIDECAR.get_or_init(|| built("herdr-socket-report", &[]))
+}
+
+/// The fake as a program, in the same folder, with shells behind its panes.
+///
+/// # Panics
+///
+/// If it cannot be built.
+pub(super) fn fake_herdr() -> PathBuf {
+    built("fake-herdr", &["--features", "pty"])
+}
+
+fn built(package: &str, more: &[&str]) -> PathBuf {
+    let own = env::current_exe().expect("the path of this program");
+    // TARGET/PROFILE/deps/TEST or TARGET/PROFILE/PROGRAM
+    let mut folders = own.ancestors().skip(1);
+    let profile = folders.find(|folder| !folder.ends_with("deps"));
+    let profile = profile.expect("a profile's folder");
+    let program = profile.join(package);
+    if is_stale(&program) {
+        build(package, more, profile);
+    }
+    assert!(program.exists(), "there is no {}", program.display());
+    program
 }
 
 /// Whether it is missing, or older than a file that it was built from.
@@ -44,18 +55,19 @@ fn is_stale(program: &Path) -> bool {
     files.into_iter().any(|file| changed(Path::new(file)).is_some_and(|changed| changed > built))
 }
 
-fn build(profile: &Path) {
+fn build(package: &str, more: &[&str], profile: &Path) {
     let name = match profile.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev",
         Some(name) => name,
     };
     let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--quiet", "--locked", "--package", "herdr-socket-report"])
+        .args(["build", "--quiet", "--locked", "--package", package])
+        .args(more)
         .args(["--profile", name, "--target-dir"])
         .arg(profile.parent().unwrap_or(profile))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status();
-    assert!(status.is_ok_and(|status| status.success()), "the sidecar cannot be built");
+    assert!(status.is_ok_and(|status| status.success()), "{package} cannot be built");
 }
 
 /// A running `herdr-socket-report run`; it is killed when this goes.

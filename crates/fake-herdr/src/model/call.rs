@@ -11,7 +11,8 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::layout::{Direction, Side};
 use super::state::State;
@@ -20,10 +21,22 @@ use super::subscription::Subscription;
 macro_rules! methods {
     ($($method:literal => $name:ident($params:ident),)*) => {
         /// A method with its parameters.
-        #[derive(Debug, Deserialize)]
-        #[serde(tag = "method", content = "params")]
+        #[derive(Debug)]
         pub(crate) enum Call {
-            $(#[serde(rename = $method)] $name($params),)*
+            $($name($params),)*
+        }
+
+        /// The methods that are played.
+        const PLAYED: &[&str] = &[$($method),*];
+
+        impl Call {
+            /// Reads the parameters of a method, if it is one that is played.
+            fn read(method: &str, params: &str) -> Option<Result<Self, String>> {
+                match method {
+                    $($method => Some(whole(params).map(Self::$name)),)*
+                    _ => None,
+                }
+            }
         }
     };
 }
@@ -115,8 +128,11 @@ pub(crate) fn decode(line: &str) -> Result<(String, Call), Undecodable> {
     if !line.trim_start().starts_with('{') {
         return Err(failed("a request is an object".to_owned(), None, Method::Fine));
     }
-    let head = whole::<Value>(line).and_then(|_| whole::<Head>(line));
-    let Head { id, method, .. } = head.map_err(|message| {
+    let head = whole::<Value>(line).and_then(|_| whole::<Head>(line)).and_then(|head| {
+        let is_object = head.params.get().starts_with('{');
+        is_object.then_some(head).ok_or_else(|| "params is an object".to_owned())
+    });
+    let Head { id, method, params } = head.map_err(|message| {
         let id = whole::<OnlyId>(line).ok().map(|only| only.id);
         failed(message, id, Method::Fine)
     })?;
@@ -124,14 +140,16 @@ pub(crate) fn decode(line: &str) -> Result<(String, Call), Undecodable> {
         let message = format!("{method} is not played by this server");
         return Err(failed(message, Some(id), Method::Unplayed));
     }
-    match whole(line) {
-        Ok(call) => Ok((id, call)),
-        Err(message) if message.starts_with("unknown variant `") && message.contains("`ping`") => {
-            let also: Vec<_> =
-                UNPLAYED.split_whitespace().map(|known| format!("`{known}`")).collect();
-            Err(failed(format!("{message}, {}", also.join(", ")), Some(id), Method::Unknown))
+    match Call::read(&method, params.get()) {
+        Some(Ok(call)) => Ok((id, call)),
+        Some(Err(message)) => Err(failed(message, Some(id), Method::Fine)),
+        None => {
+            let known = PLAYED.iter().copied().chain(UNPLAYED.split_whitespace());
+            let known: Vec<_> = known.map(|known| format!("`{known}`")).collect();
+            let message =
+                format!("unknown variant `{method}`, expected one of {}", known.join(", "));
+            Err(failed(message, Some(id), Method::Unknown))
         }
-        Err(message) => Err(failed(message, Some(id), Method::Fine)),
     }
 }
 
@@ -139,13 +157,13 @@ fn whole<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, String> {
     serde_json::from_str(line).map_err(|error| error.to_string())
 }
 
-/// The envelope. `params` is looked at again with the method.
+/// The envelope. `params` is an object, which is read once the method is known.
 #[derive(Deserialize)]
-struct Head {
+struct Head<'a> {
     id: String,
     method: String,
-    #[serde(rename = "params")]
-    _params: Map<String, Value>,
+    #[serde(borrow)]
+    params: &'a RawValue,
 }
 
 #[derive(Deserialize)]

@@ -69,10 +69,14 @@ impl Connection<'_> {
 
     /// The line, unless the client left or a reset was due before it was read.
     fn receive(&self) -> Option<Vec<u8>> {
-        if self.shared.with(|state, _| state.faults.strike_exactly(&Fault::Resets)) {
+        let strikes = |fault| self.shared.with(|state, _| state.faults.strike_exactly(fault));
+        if strikes(&Fault::Resets) {
             // Closing on unread bytes is what resets a connection.
             line::wait(self.hangup, Some(self.client), limits::SERVER_LINE_DEADLINE);
             return None;
+        }
+        if strikes(&Fault::LooksLate) {
+            line::wait(self.hangup, None, limits::SERVER_POLL);
         }
         match line::receive(self.client, self.hangup, self.shared.polls) {
             Received::Line(line) => Some(line),

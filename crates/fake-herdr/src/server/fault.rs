@@ -22,6 +22,10 @@ pub enum Fault {
     /// `reset`: closes without having read the request, which resets the
     /// connection.
     Resets,
+    /// `look-late`: does not find the request at its first look, as if the
+    /// client had been a moment late, and looks again 100 ms later (protocol
+    /// 7.3).
+    LooksLate,
     /// `half-line`: applied; half of the answer comes, then the end.
     HalfLine,
     /// `byte-by-byte`: applied; every byte of the answer comes alone.
@@ -81,8 +85,9 @@ impl Fault {
     pub(super) fn concerns(&self, request_method: &str) -> bool {
         match self {
             Self::Refuses { method, .. } => method == request_method,
-            // A reset comes before there is a request.
-            other => !other.is_lasting() && *other != Self::Resets,
+            // These come before there is a request.
+            Self::Resets | Self::LooksLate => false,
+            other => !other.is_lasting(),
         }
     }
 }
@@ -106,10 +111,11 @@ impl fmt::Display for UnknownFault {
 impl std::error::Error for UnknownFault {}
 
 /// The faults without a parameter.
-const PLAIN: [(&str, Fault); 17] = [
+const PLAIN: [(&str, Fault); 18] = [
     ("never", Fault::NeverAnswers),
     ("close", Fault::ClosesEarly),
     ("reset", Fault::Resets),
+    ("look-late", Fault::LooksLate),
     ("half-line", Fault::HalfLine),
     ("byte-by-byte", Fault::ByteByByte),
     ("two-lines", Fault::TwoLines),

@@ -32,7 +32,7 @@ fn settings() -> impl Iterator<Item = &'static Setting> {
 }
 
 /// The settings that count for every command that says one thing,
-const OF_HOOKS: [&str; 8] = [
+const OF_HOOKS: [&str; 9] = [
     "enabled",
     "agent",
     "source",
@@ -40,6 +40,7 @@ const OF_HOOKS: [&str; 8] = [
     "unverified_pane",
     "any_pane",
     "allow_foreign_socket",
+    "hedge",
     "fresh_source",
 ];
 /// and those that count for some of them, and for which.

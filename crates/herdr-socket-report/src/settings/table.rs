@@ -69,7 +69,7 @@ pub(crate) fn setting(key: &str) -> Option<&'static Setting> {
 }
 
 /// Every setting, in the order in which people read about them.
-pub(crate) static SETTINGS: [Setting; 24] = [
+pub(crate) static SETTINGS: [Setting; 25] = [
     Setting {
         key: "enabled",
         kind: Kind::Switch,
@@ -252,6 +252,14 @@ pub(crate) static SETTINGS: [Setting; 24] = [
         scope: Scope::Person,
         help: "Accept a socket that another user serves",
         set: |settings, value| settings.config.allow_foreign_socket = value.switch(),
+    },
+    Setting {
+        key: "hedge",
+        kind: Kind::Switch,
+        default: "true",
+        scope: Scope::Person,
+        help: "Send a request that is safe to repeat again when its answer is late",
+        set: |settings, value| settings.config.hedge = value.switch(),
     },
     Setting {
         key: "defer_to",

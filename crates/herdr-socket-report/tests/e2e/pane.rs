@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{PATIENCE, wait_clean};
+use crate::support::{HEDGE, PATIENCE, wait_clean};
 
 /// A pane, and what lies in its runtime folder.
 pub(crate) struct Pane {
@@ -37,7 +37,7 @@ impl Pane {
     /// The sidecar in this pane.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.outside(arguments);
-        command.envs(self.herdr.env());
+        command.envs(self.herdr.env()).env(HEDGE.0, HEDGE.1);
         command
     }
 

@@ -21,6 +21,9 @@ pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions")
 }
 
+/// Tests count requests, and a copy would count twice.
+pub(crate) const HEDGE: (&str, &str) = ("HERDR_REPORT_HEDGE", "false");
+
 /// A sidecar about to start, in a folder of its own.
 pub(crate) struct Setup {
     pub(crate) command: Command,
@@ -46,7 +49,7 @@ pub(crate) fn sidecar(arguments: &[&str]) -> Setup {
 /// The sidecar in the fake's first pane.
 pub(crate) fn inside(herdr: &FakeHerdr, arguments: &[&str]) -> Setup {
     let mut setup = sidecar(arguments);
-    setup.command.envs(herdr.env());
+    setup.command.envs(herdr.env()).env(HEDGE.0, HEDGE.1);
     setup
 }
 

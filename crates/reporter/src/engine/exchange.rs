@@ -14,7 +14,13 @@ pub(crate) async fn exchange(client: Client, call: PaneCall, deadline: Duration)
         Ok(line) => line,
         Err(failure) => return (Err(failure), None),
     };
-    match client.with_deadline(deadline).exchange_with(&line).await {
+    let client = client.with_deadline(deadline);
+    let exchanged = if call.is_repeatable() {
+        client.exchange_repeatable(&line).await
+    } else {
+        client.exchange_with(&line).await
+    };
+    match exchanged {
         Ok((reply, peer)) => {
             let answer = call.decode(&reply);
             #[cfg(unix)]

@@ -18,7 +18,8 @@ use super::shared::Shared;
 use crate::clock;
 use crate::lease::LeaseFile;
 use crate::machine::{
-    Answer, Ended, Failure, FailureKind, Identity, Input, Lease, PaneMachine, Request, Step,
+    Answer, Counters, Ended, Failure, FailureKind, Identity, Input, Lease, PaneMachine, Request,
+    Step,
 };
 use crate::status::Status;
 
@@ -317,7 +318,8 @@ impl<'a> Engine<'a> {
     fn feed(&mut self, input: Input) {
         let step = self.machine.step(clock::now(self.started.elapsed()), input);
         let status = self.status();
-        self.shared.publish(&step, self.machine.counters(), status, self.flushes);
+        let counters = Counters { copies: self.client.copies_sent(), ..self.machine.counters() };
+        self.shared.publish(&step, counters, status, self.flushes);
         let Step { abandon, request, wake, ended, .. } = step;
         if abandon {
             self.in_flight = None;

@@ -154,6 +154,22 @@ pub enum Answer {
 }
 
 impl PaneCall {
+    /// Whether a second copy of it changes nothing: it only reads, or the server
+    /// ignores its number the second time.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        match self {
+            Self::Report(call) => call.seq.is_some(),
+            Self::Metadata(call) => call.seq.is_some(),
+            Self::Release(call) => call.seq.is_some(),
+            Self::Clear(call) => call.seq.is_some(),
+            Self::Get(_)
+            | Self::Explain(_)
+            | Self::Ping(_)
+            | Self::Processes(_)
+            | Self::List(_) => true,
+        }
+    }
+
     /// The request line, newline included.
     ///
     /// # Errors
@@ -248,4 +264,22 @@ pub enum FailureKind {
     /// Something else than Herdr's pane API answers.
     NotPaneApi,
     Rejected(ErrorCode),
+}
+
+#[cfg(test)]
+mod tests {
+    use herdr_proto::{PaneId, Seq, SourceId};
+
+    use super::*;
+
+    #[test]
+    fn a_report_without_a_number_is_never_repeated() {
+        let pane = PaneId::parse("w1:p1").unwrap();
+        let source = SourceId::parse("custom:host").unwrap();
+        let mut title = ReportMetadata::new(pane.clone(), source);
+        assert!(!PaneCall::Metadata(title.clone()).is_repeatable());
+        title.seq = Some(Seq::new(1));
+        assert!(PaneCall::Metadata(title).is_repeatable());
+        assert!(PaneCall::Get(PaneGet::new(pane)).is_repeatable());
+    }
 }

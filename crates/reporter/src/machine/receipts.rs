@@ -33,6 +33,9 @@ pub struct Counters {
     /// Delivered, and nobody has looked, or looking could not tell. Their
     /// receipts say [`Outcome::Sent`] and [`Outcome::Unverified`].
     pub unverified: u64,
+    /// Requests that were sent again because their answer was late. They are no
+    /// reports of their own.
+    pub copies: u64,
 }
 
 impl Counters {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use herdr_proto::{PaneGet, PaneInfo, ProcessInfo, ProcessInfoGet};
-use herdr_socket_transport::{Client, Endpoint, Error, Options, Peer};
+use herdr_socket_transport::{Client, Endpoint, Error, Peer};
 
 use crate::clock;
 use crate::config::Config;
@@ -116,6 +116,5 @@ pub async fn judge_place(
 }
 
 fn client(pane: &Endpoint, config: &Config) -> Client {
-    let options = Options::default().allow_foreign_socket(config.allow_foreign_socket);
-    Client::new(pane.socket(), options)
+    Client::new(pane.socket(), config.transport())
 }

@@ -21,6 +21,7 @@ mod feeds;
 mod flushes;
 #[cfg(target_os = "linux")]
 mod forks;
+mod hedges;
 mod held;
 #[cfg(target_os = "linux")]
 mod hostile;

@@ -22,9 +22,11 @@ pub(crate) fn builder(herdr: &FakeHerdr) -> Builder {
     Reporter::builder("host").endpoint(endpoint).config(config(herdr.socket_path()))
 }
 
-/// The defaults, with leases beside the socket.
+/// The defaults, with leases beside the socket, and without copies of requests,
+/// which the log would count.
 pub(crate) fn config(socket: &Path) -> Config {
     let mut config = Config::default();
+    config.hedge = false;
     config.runtime_folder = Some(socket.with_file_name("leases"));
     config
 }

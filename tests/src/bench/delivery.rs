@@ -1,0 +1,143 @@
+//! How long one report takes, from connecting to the reply.
+
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::ensure;
+use herdr_proto::{AgentLabel, PaneId, ReportAgent, ReportState, Seq, SourceId, encode};
+use herdr_reporter::{Config, Flushed, Reporter};
+
+use super::Options;
+use super::busy::Busy;
+use super::peer::Peer;
+use super::samples::{Samples, ms, share, times};
+use super::table::Table;
+
+/// Longer than the pace of state changes, so that none waits for the one before.
+const PAUSE: Duration = Duration::from_millis(60);
+const AMPLE: Duration = Duration::from_secs(20);
+/// How often each client delivers in the time of one change of the reporter.
+const OF_CLIENTS: usize = 4;
+
+/// The reporter, and its pane's own clients in turns with it.
+pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let rounds = if options.quick { 5 } else { 400 };
+    let place = herdr_socket_transport::Endpoint::from_env(|name| std::env::var_os(name));
+    let herdr_socket_transport::Discovery::Found(place) = place else {
+        anyhow::bail!("this is no pane");
+    };
+    let socket = place.socket();
+    let mut peers = vec![
+        Peer::Plain(socket.to_owned()),
+        Peer::exchange(socket, false)?,
+        Peer::exchange(socket, true)?,
+    ];
+    peers.extend(Peer::scripts(socket));
+    let mut report = report(&options.other)?;
+    let mut host = Host::start();
+    for (title, loops) in [
+        ("Delivery on a machine that is free".to_owned(), 0),
+        (format!("Delivery with {} busy loops on {cores} cores", 2 * cores), 2 * cores),
+    ] {
+        let busy = Busy::loops(loops);
+        let mut samples = vec![Samples::default(); peers.len()];
+        let mut of_host = Samples::default();
+        let copies = |peers: &[Peer]| peers.iter().find_map(Peer::copies).unwrap_or_default();
+        let copies_before = copies(&peers);
+        for _ in 0..rounds {
+            of_host.push(host.change()?);
+            for _ in 0..OF_CLIENTS {
+                for (peer, samples) in peers.iter_mut().zip(&mut samples) {
+                    report.seq = Some(number());
+                    samples.push(peer.deliver(&encode("b", &report)?)?);
+                }
+            }
+        }
+        drop(busy);
+        table.section(
+            &title,
+            &["p50 ms", "p90", "p99", "p99.9", "over 50 ms", "p50 ÷ plain", "p99 ÷ plain"],
+        );
+        let plain = samples.first().cloned().unwrap_or_default();
+        let named = peers.iter().map(Peer::name).zip(&samples);
+        for (name, samples) in named.chain([("the reporter, from a call", &of_host)]) {
+            table.row(name, &row(samples, &plain));
+        }
+        let copied = usize::try_from(copies(&peers) - copies_before)?;
+        let copied = share(copied, rounds * OF_CLIENTS) * 100.0;
+        table.note(&format!(
+            "{} requests of each client, {rounds} of the reporter; {copied:.1} copies for 100 \
+             requests with hedges.",
+            rounds * OF_CLIENTS
+        ));
+    }
+    Ok(())
+}
+
+fn row(samples: &Samples, plain: &Samples) -> [String; 7] {
+    let [p50, p90, p99, p999] = [500, 900, 990, 999].map(|at| samples.at(at));
+    [
+        ms(p50),
+        ms(p90),
+        ms(p99),
+        ms(p999),
+        format!("{:.1} %", samples.polled()),
+        times(p50, plain.median()),
+        times(p99, plain.at(990)),
+    ]
+}
+
+/// The request of the clients, on a pane that no reporter watches.
+pub(super) fn report(pane: &str) -> anyhow::Result<ReportAgent> {
+    Ok(ReportAgent::new(
+        PaneId::parse(pane)?,
+        SourceId::parse("custom:benchclient")?,
+        AgentLabel::parse("benchclient")?,
+        ReportState::Working,
+    ))
+}
+
+/// What every other client takes for a number, too.
+fn number() -> Seq {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Seq::new(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
+}
+
+/// A host in the pane, with the library.
+struct Host {
+    reporter: Reporter,
+    changed: Instant,
+    works: bool,
+}
+
+impl Host {
+    fn start() -> Self {
+        let mut config = Config::default();
+        // A look at the pane is not delivery.
+        config.verify = false;
+        let reporter = Reporter::builder("benchhost").config(config).start();
+        Self { reporter, changed: Instant::now(), works: false }
+    }
+
+    /// From a call to the server's answer.
+    fn change(&mut self) -> anyhow::Result<Duration> {
+        thread::sleep(PAUSE.saturating_sub(self.changed.elapsed()));
+        self.works = !self.works;
+        let state = if self.works { ReportState::Working } else { ReportState::Blocked };
+        let began = Instant::now();
+        self.reporter.set_state(state);
+        let flushed = self.reporter.flush(AMPLE);
+        let took = began.elapsed();
+        self.changed = Instant::now();
+        ensure!(flushed == Flushed::Delivered, "the reporter: {flushed:?}");
+        Ok(took)
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // What it leaves is not waited for by what is measured next.
+        self.reporter.flush(AMPLE);
+    }
+}
