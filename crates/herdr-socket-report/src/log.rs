@@ -12,7 +12,7 @@ use crate::output::Lines;
 const VARIABLE: &str = "HERDR_REPORT_LOG";
 
 /// Warnings; but what the reporter warns of is told as a diagnostic anyway.
-const DEFAULT: &str = "warn,reporter=error";
+const DEFAULT: &str = "warn,herdr_reporter=error";
 
 /// Sends the log to these lines.
 ///
