@@ -6,7 +6,8 @@ use clap::{Parser, Subcommand};
 use herdr_proto::strip_controls;
 
 use crate::commands::{
-    attach, completions, config, demo, doctor, emit, exec, man, run, tee, watch,
+    attach, completions, config, demo, doctor, emit, exec, hook, init, man, run, sidebar, tee,
+    watch,
 };
 use crate::exit::Exit;
 use crate::output::complain;
@@ -55,6 +56,10 @@ enum Command {
     Labels(Box<emit::Labels>),
     Session(Box<emit::Session>),
     Release(Box<emit::Release>),
+    Hook(Box<hook::Args>),
+    Statusline(Box<hook::StatuslineArgs>),
+    Init(init::Args),
+    Sidebar(sidebar::Args),
     Watch(watch::Args),
     Tee(tee::Args),
     Doctor(Box<doctor::Args>),
@@ -79,6 +84,10 @@ impl Cli {
             Command::Labels(args) => args.run(),
             Command::Session(args) => args.run(),
             Command::Release(args) => args.run(),
+            Command::Hook(args) => args.run(),
+            Command::Statusline(args) => args.run(),
+            Command::Init(args) => init::run(&args),
+            Command::Sidebar(args) => sidebar::run(&args),
             Command::Watch(args) => watch::run(&args),
             Command::Tee(args) => tee::run(&args),
             Command::Doctor(args) => doctor::run(*args),
@@ -115,7 +124,8 @@ pub(crate) fn refuse(error: &clap::Error) -> Exit {
 }
 
 /// The commands that hooks call.
-const HOOKS: [&str; 7] = ["emit", "state", "title", "tokens", "labels", "session", "release"];
+const HOOKS: [&str; 9] =
+    ["emit", "state", "title", "tokens", "labels", "session", "release", "hook", "statusline"];
 
 #[cfg(test)]
 mod tests {

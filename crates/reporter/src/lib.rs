@@ -68,6 +68,8 @@ pub use diagnostic::{Diagnostic, DiagnosticKind};
 #[cfg(unix)]
 pub use engine::{await_shell, judge_identity};
 pub use error::{Error, ErrorKind};
+#[doc(hidden)]
+pub use event::repaired;
 pub use event::{
     AgentEvent, EventId, EventLine, ID_MAX_BYTES, LineError, LineProblem, MAIN_AGENT, Prompt,
     PromptKind, SessionStarted, TurnOutcome,

@@ -19,20 +19,22 @@ use super::{Direct, Guard, Problem};
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     activity: Activity,
-    state: Wanted,
-    session: Option<SessionId>,
-    titled: bool,
-    title: Option<PresentationText>,
-    labels: BTreeMap<StateKey, Option<PresentationText>>,
+    pub(super) state: Wanted,
+    pub(super) session: Option<SessionId>,
+    pub(super) titled: bool,
+    pub(super) title: Option<PresentationText>,
+    pub(super) labels: BTreeMap<StateKey, Option<PresentationText>>,
     tokens: BTreeMap<TokenKey, Option<PresentationText>>,
     begun: BTreeSet<String>,
     /// The row is given back first.
-    release: bool,
+    pub(super) release: bool,
+    /// What was asked before, if anything was, is over.
+    pub(super) rests: bool,
 }
 
 /// Which state is to be shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Wanted {
+pub(super) enum Wanted {
     /// The one that is shown.
     #[default]
     Same,
@@ -82,6 +84,14 @@ impl Batch {
     }
 
     fn note(&mut self, event: &AgentEvent) {
+        self.rests |= matches!(
+            event,
+            AgentEvent::SessionStarted(_)
+                | AgentEvent::SessionEnded { .. }
+                | AgentEvent::AgentSettled { .. }
+                | AgentEvent::PromptClosed { .. }
+                | AgentEvent::StateSet { .. }
+        );
         match event {
             AgentEvent::Release => {
                 *self = Self { release: true, ..Self::default() };
@@ -153,7 +163,7 @@ impl Batch {
     }
 
     /// What the events say, also where they say no state.
-    fn snapshot(&self, config: &Config) -> Option<Snapshot> {
+    pub(super) fn snapshot(&self, config: &Config) -> Option<Snapshot> {
         self.activity.snapshot(config).or_else(|| {
             let mut activity = self.activity.clone();
             let idle = AgentEvent::state_set(ReportState::Idle, None);
@@ -205,14 +215,14 @@ impl Batch {
     }
 
     /// Where the host takes one off, the configured one is back.
-    fn labels(&self, config: &Config) -> BTreeMap<StateKey, Option<PresentationText>> {
+    pub(super) fn labels(&self, config: &Config) -> BTreeMap<StateKey, Option<PresentationText>> {
         let configured =
             |state: StateKey| PresentationText::normalize(config.state_labels.get(&state)?);
         let labels = self.labels.iter();
         labels.map(|(state, text)| (*state, text.clone().or_else(|| configured(*state)))).collect()
     }
 
-    fn tokens(
+    pub(super) fn tokens(
         &self,
         config: &Config,
         snapshot: Option<&Snapshot>,
@@ -254,7 +264,7 @@ fn accompanying(
     labels
 }
 
-fn shows_title(config: &Config) -> bool {
+pub(super) fn shows_title(config: &Config) -> bool {
     config.title != Source::None && config.privacy != Privacy::Fixed
 }
 

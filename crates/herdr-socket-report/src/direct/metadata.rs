@@ -90,14 +90,24 @@ impl Direct {
     /// of an earlier one. They are a record of their own: nobody could tell
     /// later which of the labels was a reason that is over.
     pub(super) async fn accompany(&self, labels: StateLabels) -> Result<(), Problem> {
-        let Some(source) = self.companion() else { return Ok(()) };
-        let mut report = ReportMetadata::new(self.pane.clone(), source);
+        let Some(mut report) = self.companions(labels) else { return Ok(()) };
+        report.applies_to_source = Some(self.source.clone());
+        self.call(&report).await.map(drop)
+    }
+
+    /// The same with the state that Herdr shows for our agent.
+    pub(super) async fn accompany_beside(&self, labels: StateLabels) -> Result<(), Problem> {
+        let Some(report) = self.companions(labels) else { return Ok(()) };
+        self.call(&report).await.map(drop)
+    }
+
+    fn companions(&self, labels: StateLabels) -> Option<ReportMetadata> {
+        let mut report = ReportMetadata::new(self.pane.clone(), self.companion()?);
         report.clear_state_labels = labels.is_empty();
         report.state_labels = labels;
         report.ttl_ms = Some(self.ttl);
         report.agent = Some(self.agent.clone());
-        report.applies_to_source = Some(self.source.clone());
-        self.call(&report).await.map(drop)
+        Some(report)
     }
 
     fn companion(&self) -> Option<SourceId> {

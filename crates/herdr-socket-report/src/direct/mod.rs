@@ -9,6 +9,7 @@
 //! reports always, whatever the clocks of other processes said.
 
 mod batch;
+mod beside;
 mod metadata;
 mod place;
 mod state;

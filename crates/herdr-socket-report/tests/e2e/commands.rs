@@ -11,7 +11,7 @@ use crate::pane::{Pane, complaints};
 use crate::support::{PATIENCE, inside, sidecar};
 
 /// Every command, with arguments that are right.
-const COMMANDS: [&[&str]; 17] = [
+const COMMANDS: [&[&str]; 21] = [
     &["run"],
     &["exec", "true"],
     &["attach", "--pid", "1"],
@@ -22,6 +22,10 @@ const COMMANDS: [&[&str]; 17] = [
     &["labels", "idle=ready"],
     &["session", "s"],
     &["release"],
+    &["hook", "claude", "Stop", "{}"],
+    &["statusline", "claude"],
+    &["init", "claude"],
+    &["sidebar"],
     &["watch", "--strict"],
     &["tee", "--listen", "t.sock"],
     &["doctor"],
@@ -32,7 +36,8 @@ const COMMANDS: [&[&str]; 17] = [
 ];
 
 /// Those that hooks call.
-const HOOKS: [&str; 7] = ["emit", "state", "title", "tokens", "labels", "session", "release"];
+const HOOKS: [&str; 9] =
+    ["emit", "state", "title", "tokens", "labels", "session", "release", "hook", "statusline"];
 
 #[test]
 fn each_has_a_line_in_the_overview_and_a_help_of_its_own() {
@@ -55,9 +60,9 @@ fn each_has_a_line_in_the_overview_and_a_help_of_its_own() {
 #[test]
 fn wrong_arguments_name_the_program_and_what_is_wrong() {
     let herdr = FakeHerdr::start().unwrap();
-    let one_more = COMMANDS
-        .iter()
-        .filter(|command| !["exec", "emit", "tokens", "labels", "man"].contains(&command[0]));
+    let one_more = COMMANDS.iter().filter(|command| {
+        !["exec", "emit", "tokens", "labels", "hook", "man"].contains(&command[0])
+    });
     let one_more =
         one_more.map(|command| ([*command, &["extra"]].concat(), "unexpected argument 'extra'"));
     let flags = COMMANDS.iter().map(|command| {
@@ -139,7 +144,8 @@ fn outside_herdr_what_reports_is_quiet_and_what_looks_says_so() {
             assert_eq!(output.code, Some(code), "{arguments:?}: {output:?}");
             let quiet = !["watch", "demo"].contains(&arguments[0]);
             assert_eq!(output.stderr.is_empty(), quiet, "{arguments:?}: {}", output.stderr);
-            let prints = ["doctor", "config", "completions", "man"].contains(&arguments[0]);
+            let prints = ["doctor", "config", "completions", "man", "init", "sidebar"]
+                .contains(&arguments[0]);
             assert_eq!(output.stdout.is_empty(), !prints, "{arguments:?}: {}", output.stdout);
         }
     }
@@ -163,7 +169,9 @@ fn without_a_server_only_those_who_asked_are_failed() {
                     _ => 0,
                 };
                 assert_eq!(code, Some(code_alone), "{command:?}: {complaint}");
-                if command[0] == "run" || HOOKS.contains(&command[0]) {
+                // Here it has nothing to report.
+                let silent = command[0] == "statusline";
+                if command[0] == "run" || HOOKS.contains(&command[0]) && !silent {
                     assert!(
                         complaint.contains("there is no socket at"),
                         "{command:?}: {complaint}"

@@ -15,6 +15,7 @@ use herdr_proto::{ReportState, StateKey};
 pub use id::{EventId, ID_MAX_BYTES};
 pub use line::EventLine;
 pub use problem::{LineError, LineProblem};
+pub use repair::repaired;
 
 /// The agent of a host that has only one. Facts about the pane's session,
 /// title, model and usage count only from it.

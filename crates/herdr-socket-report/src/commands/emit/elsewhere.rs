@@ -10,29 +10,34 @@ use crate::output::say;
 use crate::place::Place;
 
 /// One report of one of these commands, which goes nowhere.
-pub(super) struct Report {
+pub(crate) struct Report {
     common: Common,
     confirm: bool,
 }
 
 impl Report {
-    pub(super) fn new(common: Common, confirm: bool) -> Self {
+    pub(crate) fn new(common: Common, confirm: bool) -> Self {
         Self { common, confirm }
     }
 
-    pub(super) fn event(self, event: &Value) -> Exit {
+    pub(crate) fn event(self, event: &Value) -> Exit {
         self.lines(&[event.to_string()])
     }
 
+    pub(crate) fn hook(self, _: &'static str, events: Vec<Value>, _: Option<String>) -> Exit {
+        let lines: Vec<_> = events.iter().map(Value::to_string).collect();
+        self.lines(&lines)
+    }
+
     /// Reads event lines, and that is all.
-    pub(super) fn lines(self, lines: &[String]) -> Exit {
+    pub(crate) fn lines(self, lines: &[String]) -> Exit {
         let strict = self.common.strict || self.confirm;
         let exit = self.report(lines);
         if strict { exit } else { Exit::Fine }
     }
 
     /// Something about the arguments is wrong.
-    pub(super) fn refuse(self, wrong: &str) -> Exit {
+    pub(crate) fn refuse(self, wrong: &str) -> Exit {
         say(wrong);
         if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
     }

@@ -14,11 +14,11 @@ use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
 use crate::text::alternatives;
 use crate::words::state_words;
-use report::Report;
+pub(crate) use report::Report;
 
 /// What all of these commands take.
 #[derive(Debug, clap::Args)]
-struct Common {
+pub(crate) struct Common {
     #[command(flatten)]
     pane: PaneFlags,
     /// How long title, labels and tokens stay where no reporter has the pane,

@@ -5,14 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use herdr_proto::{AgentLabel, Ttl};
-use herdr_reporter::{EventLine, LeaseFile, Role, source_for};
-use herdr_socket_transport::{Absence, Endpoint};
+use herdr_proto::{AgentLabel, PaneGet};
+use herdr_reporter::{AgentEvent, EventLine, LeaseFile, ReasonLabel, Role, Source, source_for};
+use herdr_socket_transport::{Absence, Client, Endpoint, Options};
 use serde::de::IgnoredAny;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Common;
-use crate::commands::settings;
+use crate::commands::settings_of;
 use crate::control::{Answers, Call, HERDR_REPORT_SOCKET, is_timeout};
 use crate::direct::{Batch, Direct, Problem};
 use crate::exit::Exit;
@@ -21,6 +21,8 @@ use crate::place::Place;
 use crate::settings::Settings;
 use crate::wait::wait_for;
 
+/// How long a look at the pane may take.
+const LOOK: Duration = Duration::from_millis(500);
 /// How long a pane's reporter may take to answer.
 const OWNER: Duration = Duration::from_secs(2);
 /// How long a guard that is starting is waited for where nothing but its socket
@@ -32,10 +34,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const TURN: Duration = Duration::from_secs(1);
 
 /// One report of one of these commands.
-pub(super) struct Report {
+pub(crate) struct Report {
     common: Common,
     /// The outcome is asked for.
     confirm: bool,
+    /// The agent whose hook this is.
+    hook: Option<&'static str>,
 }
 
 /// An event that is to be reported.
@@ -56,16 +60,49 @@ enum Way {
 }
 
 impl Report {
-    pub(super) fn new(common: Common, confirm: bool) -> Self {
-        Self { common, confirm }
+    pub(crate) fn new(common: Common, confirm: bool) -> Self {
+        Self { common, confirm, hook: None }
     }
 
-    pub(super) fn event(self, event: &Value) -> Exit {
+    /// Reports what a hook of an agent says. `first_title` is for a pane that
+    /// has none.
+    pub(crate) fn hook(
+        mut self,
+        agent: &'static str,
+        mut events: Vec<Value>,
+        first_title: Option<String>,
+    ) -> Exit {
+        self.hook = Some(agent);
+        if events.is_empty() {
+            return Exit::Fine;
+        }
+        if let Some(title) = first_title.filter(|_| !self.is_titled()) {
+            events.push(json!({"event": "title_changed", "title": title}));
+        }
+        let lines: Vec<_> = events.iter().map(Value::to_string).collect();
+        self.lines(&lines)
+    }
+
+    /// Whether the pane has a title, as far as that can be told.
+    fn is_titled(&self) -> bool {
+        let Ok(Place::Pane(pane)) = self.common.pane.find(|name| std::env::var_os(name)) else {
+            return false;
+        };
+        let look = async {
+            let client = Client::new(pane.socket(), Options::default().deadline(LOOK));
+            client.call(&PaneGet::new(pane.pane().clone())).await
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let looked = runtime.ok().and_then(|runtime| runtime.block_on(look).ok());
+        looked.is_some_and(|looked| looked.pane.title.is_some())
+    }
+
+    pub(crate) fn event(self, event: &Value) -> Exit {
         self.lines(&[event.to_string()])
     }
 
     /// Reports event lines.
-    pub(super) fn lines(self, lines: &[String]) -> Exit {
+    pub(crate) fn lines(self, lines: &[String]) -> Exit {
         let (strict, confirm) = (self.common.strict || self.confirm, self.confirm);
         let exit = self.report(lines);
         let asked = confirm || exit != Exit::NotApplied;
@@ -73,18 +110,27 @@ impl Report {
     }
 
     /// Something about the arguments is wrong.
-    pub(super) fn refuse(self, wrong: &str) -> Exit {
+    pub(crate) fn refuse(self, wrong: &str) -> Exit {
         say(wrong);
         if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
     }
 
     fn report(self, lines: &[String]) -> Exit {
         let several = lines.len() > 1;
-        let (events, mut exit) = read(lines);
-        let loaded = match settings(self.common.settings.clone()) {
+        let (mut events, mut exit) = read(lines);
+        let named = self.hook.map(str::to_owned);
+        let loaded = match settings_of(self.common.settings.clone(), named) {
             Ok(loaded) => loaded.settings,
             Err(exit) => return exit,
         };
+        let config = &loaded.config;
+        let silent = config.message == Source::None || config.reason_label == ReasonLabel::Off;
+        if self.hook.is_some() && silent {
+            // A hook's label is the reason of a block.
+            events.retain(|event| {
+                !matches!(event.what, EventLine::Event(AgentEvent::LabelsChanged { .. }))
+            });
+        }
         let active = loaded.config.enabled && loaded.config.role == Role::Interactive;
         if !active || events.is_empty() {
             return exit;
@@ -98,7 +144,7 @@ impl Report {
             Way::Owner(call) => self.tell_the_owner(call, &events, several),
             Way::Straight(pane, lease, shared) => {
                 let _turn = take_turn(&lease);
-                let outcome = straight(&pane, &loaded, self.common.ttl, events, several);
+                let outcome = self.straight(&pane, &loaded, events, several);
                 drop(shared);
                 outcome
             }
@@ -157,6 +203,54 @@ impl Report {
             return Err(Exit::Refused);
         }
         Ok(way)
+    }
+
+    /// Reports to Herdr itself.
+    fn straight(
+        &self,
+        pane: &Endpoint,
+        settings: &Settings,
+        events: Vec<Event>,
+        several: bool,
+    ) -> Exit {
+        let config = &settings.config;
+        let Some(agent) = AgentLabel::normalize(&settings.agent) else { return Exit::Usage };
+        // Herdr reads the state of an agent that it knows.
+        let beside = self.hook.is_some() && agent.is_known();
+        let source = config.source.clone().unwrap_or_else(|| source_for(&agent));
+        let direct = Direct::new(pane, source, agent, self.common.ttl, config);
+        let mut batch = Batch::default();
+        let mut exit = Exit::Fine;
+        for Event { number, what, .. } in events {
+            // Everything is delivered when this ends, so there is nothing to flush.
+            let EventLine::Event(event) = what else { continue };
+            if let Some(refused) = batch.add(event) {
+                complain_of(number, &refused, several);
+                exit = Exit::Usage;
+            }
+        }
+        let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                say(&format!("nothing can be sent: {error}"));
+                return Exit::Unreachable;
+            }
+        };
+        let reported: Result<(), Problem> = runtime.block_on(async {
+            direct.check_place(config, None).await?;
+            if beside {
+                batch.report_beside(&direct, config).await
+            } else {
+                batch.report(&direct, config).await
+            }
+        });
+        match reported {
+            Ok(()) => exit,
+            Err(problem) => {
+                say(&problem.to_string());
+                problem.exit()
+            }
+        }
     }
 
     fn tell_the_owner(&self, call: Call, events: &[Event], several: bool) -> Exit {
@@ -274,48 +368,6 @@ fn judge(answers: &Answers, asked: bool) -> Exit {
             Exit::Refused
         }
         None => Exit::Fine,
-    }
-}
-
-/// Reports to Herdr itself.
-fn straight(
-    pane: &Endpoint,
-    settings: &Settings,
-    ttl: Ttl,
-    events: Vec<Event>,
-    several: bool,
-) -> Exit {
-    let config = &settings.config;
-    let Some(agent) = AgentLabel::normalize(&settings.agent) else { return Exit::Usage };
-    let source = config.source.clone().unwrap_or_else(|| source_for(&agent));
-    let direct = Direct::new(pane, source, agent, ttl, config);
-    let mut batch = Batch::default();
-    let mut exit = Exit::Fine;
-    for Event { number, what, .. } in events {
-        // Everything is delivered when this ends, so there is nothing to flush.
-        let EventLine::Event(event) = what else { continue };
-        if let Some(refused) = batch.add(event) {
-            complain_of(number, &refused, several);
-            exit = Exit::Usage;
-        }
-    }
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            say(&format!("nothing can be sent: {error}"));
-            return Exit::Unreachable;
-        }
-    };
-    let reported: Result<(), Problem> = runtime.block_on(async {
-        direct.check_place(config, None).await?;
-        batch.report(&direct, config).await
-    });
-    match reported {
-        Ok(()) => exit,
-        Err(problem) => {
-            say(&problem.to_string());
-            problem.exit()
-        }
     }
 }
 
