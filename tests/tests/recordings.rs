@@ -110,3 +110,27 @@ fn everything_on_the_live_server() {
     let live = || Stage::live(Share::Own, NAME).expect("a program is named");
     assert_as_recorded(&play(files, live));
 }
+
+/// Each on a server of its own. They wait more than they work.
+#[test]
+fn whole_recordings_on_the_live_server() {
+    let files = Mutex::new(fixtures(&["whole/scenarios"]));
+    let played = Mutex::new(Summary::default());
+    let next = || files.lock().unwrap().pop();
+    thread::scope(|scope| {
+        for _ in 0..PLAYERS {
+            scope.spawn(|| {
+                while let Some(file) = next() {
+                    let Some(server) = Stage::unopened() else { break };
+                    let part = replay::on_socket(&[file], server.socket()).unwrap();
+                    played.lock().unwrap().add(part);
+                }
+            });
+        }
+    });
+    let played = played.into_inner().unwrap();
+    if played.traces == 0 {
+        return skipped("whole_recordings_on_the_live_server", "HERDR_BIN names no program");
+    }
+    assert_as_recorded(&played);
+}

@@ -1,11 +1,11 @@
-//! A Herdr that behaves: an exact model of Herdr 0.8.2's pane state, and a
-//! server around it, for anybody who tests a Herdr integration.
+//! A Herdr that behaves: a model of Herdr 0.8.2's panes and of the agents it
+//! detects in them, and a server around it, for anybody who tests a Herdr integration.
 //!
 //! It is no recorder that says `ok`. A report with a stale number, one on a
 //! pane that carries somebody else's session, a release by the wrong source:
 //! they all answer `ok` and change nothing, as on the real server, and
-//! [`FakeHerdr::observe`] shows what a reader sees. On every recorded trace and
-//! event flow it answers what the real server did.
+//! [`FakeHerdr::observe`] shows what a reader sees. On every recording of the real
+//! server it does what that one did.
 //!
 //! - [`Model`] is the pure state: lines and the time in, answers out. No clock,
 //!   socket or thread, so it joins property tests.
@@ -41,7 +41,7 @@ mod model;
 mod server;
 
 pub use model::{
-    AgentSession, Answer, Model, Observation, PaneProcess, Profile, Stream, UnknownProfile,
+    AgentSession, Answer, Folders, Model, Observation, PaneProcess, Profile, Stream, UnknownProfile,
 };
 #[cfg(unix)]
 pub use server::{Builder, Exchange, FakeHerdr, Fault, Stopper, UnknownFault, WaitTimedOut};

@@ -122,4 +122,13 @@ pub struct AgentInfo {
     /// True under a live full-lifecycle claim; absent for a custom one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub screen_detection_skipped: Option<bool>,
+    /// True while the server starts the agent and its screen is not there yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch_pending: Option<bool>,
+    /// True once an agent that the server started can take input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interactive_ready: Option<bool>,
+    /// Rises with every turn that ends. Only servers after 0.8.2 have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_seq: Option<u64>,
 }

@@ -23,8 +23,7 @@ pub struct Rejection {
 /// A reply is a result or a refusal.
 pub type Reply<R> = Result<R, Rejection>;
 
-/// What a line holds beside a refusal: a reply has a result, an event line a
-/// kind and data. The id is not among them, see [`decode`](crate::decode).
+/// What a line holds beside a refusal. The id is not among it, see [`decode`](crate::decode).
 #[derive(Deserialize)]
 pub(crate) struct Envelope<'a> {
     #[serde(borrow, default)]
@@ -33,10 +32,6 @@ pub(crate) struct Envelope<'a> {
     error: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(crate) result: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub(crate) event: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub(crate) data: Option<&'a RawValue>,
 }
 
 impl<'a> Envelope<'a> {

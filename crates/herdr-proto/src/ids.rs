@@ -10,8 +10,11 @@ use crate::limits;
 /// The id of a pane, for example `w1:p1`. Opaque: never sorted, never taken
 /// apart. After a move the old id still works on the same server run
 /// (protocol §2.3), and it is gone after a live handoff.
+///
+/// What a server says is taken as it is, so that an odd pane among others costs
+/// no reply; [`parse`](Self::parse) checks what people and variables say.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(transparent)]
 pub struct PaneId(String);
 
 impl PaneId {

@@ -1,6 +1,6 @@
 //! The wire of Herdr's pane socket (Herdr 0.8.2, protocol 20, and the servers
-//! that answer the same methods): typed requests and replies, event lines,
-//! error codes, and the rules for text. No I/O and no runtime.
+//! that answer the same methods): typed requests and replies, error
+//! codes, and the rules for text. No I/O and no runtime.
 //!
 //! # The wire in one paragraph
 //!
@@ -22,7 +22,7 @@
 //! What we send is bounded by types that are parsed once ([`PaneId`],
 //! [`SourceId`], [`AgentLabel`], [`TokenKey`], [`PresentationText`], …), because
 //! the server would alter or silently drop what does not fit. What the server
-//! says is open: statuses, codes and event kinds keep unknown values as text,
+//! says is open: statuses and codes keep unknown values as text,
 //! unknown fields are ignored, and absent ones have defaults.
 //!
 //! # Where the rules come from
@@ -60,8 +60,9 @@ mod call;
 mod envelope;
 mod error;
 mod escape;
-mod event;
+mod explain;
 mod ids;
+mod input;
 mod integration;
 mod label;
 pub mod limits;
@@ -70,6 +71,8 @@ mod open;
 mod pane;
 mod ping;
 mod process;
+mod prompt;
+mod read;
 mod report;
 mod resume;
 mod session;
@@ -83,25 +86,26 @@ pub use agent::{AgentGet, AgentInfo, AgentInfoReply, AgentList, AgentListReply};
 pub use call::{Ack, Call, decode, encode};
 pub use envelope::{Rejection, Reply};
 pub use error::{Error, ErrorKind, InvalidValue};
-pub use event::{
-    AgentDetected, AgentStatusChanged, Event, EventData, PaneGone, PaneMoved, decode_event,
-};
+pub use explain::{AgentExplain, AgentExplainReply, Explanation};
 pub use ids::{PaneId, Seq, SourceId, Ttl};
+pub use input::{SendInput, SendKeys, SendText};
 pub use integration::{Integration, integration, integrations};
 pub use label::{AgentLabel, canonical_label, known_labels};
 pub use metadata::{ReportMetadata, StateLabels};
-pub use open::{AgentStatus, ErrorCode, EventKind};
+pub use open::{AgentStatus, ErrorCode};
 pub use pane::{
-    AgentSession, PaneCurrent, PaneGet, PaneInfo, PaneInfoReply, PaneList, PaneListReply,
+    AgentSession, PaneCurrent, PaneGet, PaneInfo, PaneInfoReply, PaneList, PaneListReply, Scroll,
 };
 pub use ping::{Capabilities, Ping, Pong};
 pub use process::{Process, ProcessInfo, ProcessInfoGet, ProcessInfoReply};
+pub use prompt::AgentPrompt;
+pub use read::{AgentRead, PaneRead, PaneReadReply, PaneText, ReadFormat, ReadSource};
 pub use report::{ClearAgentAuthority, ReleaseAgent, ReportAgent, ReportAgentSession};
 pub use resume::ResumeArgv;
 pub use session::{SessionId, SessionPath, StartSource};
 pub use snapshot::{SessionSnapshot, Snapshot, SnapshotReply, Tab, Workspace};
 pub use state::{ReportState, StateKey};
-pub use subscribe::{Subscribe, Subscription, SubscriptionStarted};
+pub use subscribe::{Subscribe, SubscriptionStarted};
 pub use text::{PresentationText, strip_controls};
 pub use token::{TokenEdit, TokenKey, TokenPatch};
 

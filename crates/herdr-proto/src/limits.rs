@@ -51,6 +51,9 @@ pub const RESUME_ARGV_MAX_WORDS: usize = 64;
 /// Most bytes of a `resume_argv`, all words together.
 pub const RESUME_ARGV_MAX_BYTES: usize = 8192;
 
+/// Most rows of one read.
+pub const READ_LINES_MAX: u32 = 1000;
+
 /// Events that the server keeps for all subscribers together.
 pub const EVENT_RING: usize = 512;
 

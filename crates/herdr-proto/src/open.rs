@@ -102,6 +102,27 @@ open_word! {
         RATE_LIMITED = "rate_limited",
         /// The caller may not report for that pane (TUIOS).
         FORBIDDEN = "forbidden",
+        /// An agent that waits for a person's answer; nothing was typed.
+        AGENT_BLOCKED = "agent_blocked",
+        /// An agent that the server does not know, that is still starting, or
+        /// that is not in the foreground.
+        AGENT_NOT_READY = "agent_not_ready",
+        /// The agent ended or was replaced meanwhile.
+        AGENT_NOT_RUNNING = "agent_not_running",
+        /// The prompt changed nothing in time.
+        AGENT_PROMPT_STALLED = "agent_prompt_stalled",
+        /// The prompt could not be written to the terminal.
+        AGENT_PROMPT_FAILED = "agent_prompt_failed",
+        /// The prompt is empty.
+        EMPTY_AGENT_PROMPT = "empty_agent_prompt",
+        /// More lines than the screen has, of an agent that is not idle.
+        AGENT_NOT_IDLE = "agent_not_idle",
+        /// A key that this server has no name for.
+        INVALID_KEY = "invalid_key",
+        /// The input could not be written to the terminal.
+        PANE_SEND_FAILED = "pane_send_failed",
+        /// The wait's own deadline passed.
+        TIMEOUT = "timeout",
         /// A method that this server does not have (0.9.2 and later).
         UNKNOWN_METHOD = "unknown_method",
         /// A method that this server knows and does not do (TUIOS).
@@ -110,30 +131,5 @@ open_word! {
         INVALID_RESUME_ARGV = "invalid_resume_argv",
         /// A `resume_argv` from a source that does not hold the pane (0.9.2 and later).
         RESUME_NOT_ACCEPTED = "resume_not_accepted",
-        /// A subscriber fell behind and lost events (0.9.2 and later).
-        EVENTS_LOST = "events_lost",
-    }
-}
-
-open_word! {
-    /// The kind of an event line, as its `event` field has it: global kinds
-    /// with underscores, kinds of one pane with a dot.
-    EventKind {
-        /// A report or the detector put an agent on a pane, or took it off.
-        PANE_AGENT_DETECTED = "pane_agent_detected",
-        /// A pane's state, title, name or labels changed.
-        PANE_AGENT_STATUS_CHANGED = "pane.agent_status_changed",
-        /// A pane's tokens or layout changed; not sent for a change of state.
-        PANE_UPDATED = "pane_updated",
-        /// A pane moved and got another id.
-        PANE_MOVED = "pane_moved",
-        /// A pane was closed.
-        PANE_CLOSED = "pane_closed",
-        /// The program of a pane ended.
-        PANE_EXITED = "pane_exited",
-        /// A pane was made.
-        PANE_CREATED = "pane_created",
-        /// Another pane has the focus.
-        PANE_FOCUSED = "pane_focused",
     }
 }

@@ -139,6 +139,24 @@ pub struct PaneInfo {
     /// Moves with tokens and layout, not with the state.
     #[serde(default, deserialize_with = "absent::null")]
     pub revision: u64,
+    /// How tall the screen is and how far a person has scrolled up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scroll: Option<Scroll>,
+}
+
+/// Where a person looks in a pane, in rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Scroll {
+    /// How far above the bottom; 0 means at the bottom.
+    #[serde(default, deserialize_with = "absent::null")]
+    pub offset_from_bottom: u64,
+    /// How far up one can scroll.
+    #[serde(default, deserialize_with = "absent::null")]
+    pub max_offset_from_bottom: u64,
+    /// How tall the screen is.
+    #[serde(default, deserialize_with = "absent::null")]
+    pub viewport_rows: u64,
 }
 
 /// The session of an official integration.

@@ -6,9 +6,8 @@
 mod support;
 
 use herdr_proto::{
-    Ack, AgentListReply, Error, ErrorCode, ErrorKind, Event, EventData, PaneInfoReply,
-    PaneListReply, Pong, ProcessInfoReply, Reply, SnapshotReply, SubscriptionStarted, decode,
-    decode_event,
+    Ack, AgentListReply, Error, ErrorCode, ErrorKind, PaneInfoReply, PaneListReply, Pong,
+    ProcessInfoReply, Reply, SnapshotReply, SubscriptionStarted, decode,
 };
 use proptest::collection::{hash_map, vec};
 use proptest::prelude::*;
@@ -28,7 +27,6 @@ fn decode_as_everything(line: &[u8]) {
     let _ = decode::<AgentListReply>(line);
     let _ = decode::<SnapshotReply>(line);
     let _ = decode::<SubscriptionStarted>(line);
-    let _ = decode_event(line);
 }
 
 /// JSON that is made of the words of the wire.
@@ -117,7 +115,6 @@ proptest! {
         if !line.is_object() {
             let line = line.to_string();
             prop_assert_eq!(kind(decode::<Ack>(line.as_bytes())), ErrorKind::Malformed);
-            prop_assert_eq!(kind(decode_event(line.as_bytes())), ErrorKind::Malformed);
         }
     }
 
@@ -145,7 +142,6 @@ proptest! {
         }
         line.extend_from_slice(br#","result":{"type":"ok"},"event":"x","data":{}}"#);
         prop_assert_eq!(kind(decode::<Ack>(&line)), ErrorKind::Malformed);
-        prop_assert_eq!(kind(decode_event(&line)), ErrorKind::Malformed);
     }
 }
 
@@ -155,7 +151,6 @@ fn b59_a_refusal_is_known_whatever_its_id() {
         let line = format!(r#"{{"id":{id},"error":{{"code":"pane_not_found","message":"m"}}}}"#);
         let refusal = decode::<PaneInfoReply>(line.as_bytes()).unwrap().unwrap_err();
         assert_eq!(refusal.code, ErrorCode::PANE_NOT_FOUND);
-        assert_eq!(decode_event(line.as_bytes()).unwrap().unwrap_err(), refusal);
     }
     let both = br#"{"result":{"type":"ok"},"error":{"code":"pane_not_found"}}"#;
     assert!(decode::<Ack>(both).unwrap().is_err(), "the error counts");
@@ -190,25 +185,6 @@ fn b60_what_is_no_reply_is_malformed() {
 }
 
 #[test]
-fn b60_what_is_no_event_is_malformed() {
-    for line in [
-        &b"[]"[..],
-        b"[\"x\",{}]",
-        b"{}",
-        br#"{"event":"pane_closed"}"#,
-        br#"{"event":"pane_closed","data":{}}"#,
-        br#"{"event":"pane_closed","data":["w1:p1"]}"#,
-        br#"{"event":"brand_new","data":[1]}"#,
-        br#"{"event":7,"data":{}}"#,
-        br#"{"data":{"pane_id":"w1:p1"}}"#,
-        br#"{"id":"1","result":{"type":"ok"}}"#,
-        b"{\"event\":\"x\",\"data\":{},\"else\":\"\xff\"}",
-    ] {
-        assert_eq!(kind(decode_event(line)), ErrorKind::Malformed, "{}", line.escape_ascii());
-    }
-}
-
-#[test]
 fn b79_json_rpc_is_told_apart() {
     for line in [
         r#"{"jsonrpc":"2.0","id":1,"result":{"type":"pong"}}"#,
@@ -217,7 +193,6 @@ fn b79_json_rpc_is_told_apart() {
         r#"{"id":1,"error":{"code":4,"message":"m"}}"#,
     ] {
         assert_eq!(kind(decode::<Pong>(line.as_bytes())), ErrorKind::NotPaneApi, "{line}");
-        assert_eq!(kind(decode_event(line.as_bytes())), ErrorKind::NotPaneApi, "{line}");
     }
 }
 
@@ -235,11 +210,6 @@ fn b81_what_is_new_is_kept_or_skipped() {
     let pane = decode::<PaneInfoReply>(pane).unwrap().unwrap().pane;
     assert_eq!(pane.agent_status.as_str(), "pondering");
     assert_eq!(pane.tokens["k"], "v");
-
-    let event = br#"{"event":"pane.dreamt","data":{"of":["sheep"]},"at":1}"#;
-    let Event { kind, data, .. } = decode_event(event).unwrap().unwrap();
-    assert_eq!(kind.as_str(), "pane.dreamt");
-    assert_eq!(data, EventData::Other(serde_json::json!({"of": ["sheep"]})));
 }
 
 #[test]
@@ -264,7 +234,7 @@ fn a_result_that_only_its_name_tells_apart_must_have_that_name() {
 fn an_error_names_the_place_and_no_payload() {
     for line in [
         r#"{"result":{"type":"hunter2","pane":{"pane_id":"w1:p1","focused":"hunter2"}}}"#,
-        r#"{"result":{"pane":{"pane_id":"hun ter2"}}}"#,
+        r#"{"result":{"pane":{"pane_id":["hun ter2"]}}}"#,
         r#"{"result":"hunter2"}"#,
         r#"{"error":{"code":["hunter2"]}}"#,
         r#"{"hunter2"}"#,

@@ -17,7 +17,7 @@ use serde_json::Value;
 use support::calls::{Check, any_call};
 
 /// Method, what it must have, what it may have.
-const PUBLISHED: [(&str, &[&str], &[&str]); 14] = [
+const PUBLISHED: [(&str, &[&str], &[&str]); 20] = [
     ("ping", &[], &[]),
     (
         "pane.report_agent",
@@ -56,6 +56,12 @@ const PUBLISHED: [(&str, &[&str], &[&str]); 14] = [
     ("agent.list", &[], &[]),
     ("session.snapshot", &[], &[]),
     ("events.subscribe", &["subscriptions"], &[]),
+    ("pane.send_text", &["pane_id", "text"], &[]),
+    ("pane.send_keys", &["pane_id", "keys"], &[]),
+    ("pane.send_input", &["pane_id"], &["text", "keys"]),
+    ("pane.read", &["pane_id", "source"], &["lines", "format"]),
+    ("agent.read", &["target", "source"], &["lines", "format"]),
+    ("agent.prompt", &["target", "text"], &[]),
 ];
 
 struct Shape;

@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use herdr_proto::strip_controls;
 
 use crate::commands::{
-    attach, completions, config, demo, doctor, emit, exec, hook, init, man, run, sidebar, tee,
+    attach, completions, config, demo, doctor, emit, exec, hook, init, man, pane, run, sidebar, tee,
     watch,
 };
 use crate::exit::Exit;
@@ -61,6 +62,7 @@ enum Command {
     Init(init::Args),
     Sidebar(sidebar::Args),
     Watch(watch::Args),
+    Pane(Box<pane::Args>),
     Tee(tee::Args),
     Doctor(Box<doctor::Args>),
     Demo(Box<demo::Args>),
@@ -89,6 +91,7 @@ impl Cli {
             Command::Init(args) => init::run(&args),
             Command::Sidebar(args) => sidebar::run(&args),
             Command::Watch(args) => watch::run(&args),
+            Command::Pane(args) => pane::run(&args),
             Command::Tee(args) => tee::run(&args),
             Command::Doctor(args) => doctor::run(*args),
             Command::Demo(args) => demo::run(&args),
@@ -103,24 +106,89 @@ impl Cli {
 ///
 /// The commands of hooks must not fail the hook that calls them: some hosts
 /// take an exit code of 2 for a verdict.
-pub(crate) fn refuse(error: &clap::Error) -> Exit {
+pub(crate) fn refuse(mut error: clap::Error) -> Exit {
     if !error.use_stderr() {
         // A stdout that is gone is no reason to say it louder.
         let _ = error.print();
         return Exit::Fine;
     }
-    // An error repeats words of the command line, which are often a host's or
-    // a person's. Without what moves a cursor in them it is the same error.
-    let clean = std::env::args_os().map(|word| strip_controls(&word.to_string_lossy()));
-    let text = match Cli::try_parse_from(clean) {
-        Err(clean) if clean.kind() == error.kind() => clean.render(),
-        _ => error.render(),
+    clean(&mut error);
+    complain(&error.render().to_string());
+    let asked = |word: &OsString| word == "--strict" || word == "--confirm";
+    if is_of_hooks() && !std::env::args_os().any(|word| asked(&word)) {
+        Exit::Fine
+    } else {
+        Exit::Usage
+    }
+}
+
+/// Cleans the words of the command line that an error repeats. With `--help`
+/// at hand a person needs them; what calls a hook may have put a text there that
+/// is nobody's business.
+fn clean(error: &mut clap::Error) {
+    const REPEATED: [ContextKind; 3] =
+        [ContextKind::InvalidSubcommand, ContextKind::InvalidArg, ContextKind::InvalidValue];
+    for kind in REPEATED {
+        let Some(ContextValue::String(word)) = error.get(kind) else { continue };
+        let clean = ContextValue::String(strip_controls(word));
+        error.insert(kind, clean);
+    }
+    if let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested) {
+        let tips = tips.iter().map(|tip| strip_controls(&tip.to_string()).into()).collect();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    if is_of_hooks() {
+        hide_texts(error);
+    }
+}
+
+/// Names what is wrong by its place where it may be a host's text.
+fn hide_texts(error: &mut clap::Error) {
+    if matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(v)) if !v.is_empty())
+    {
+        error.insert(ContextKind::InvalidValue, ContextValue::String("…".to_owned()));
+    }
+    if error.kind() != ErrorKind::UnknownArgument {
+        return;
+    }
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg).cloned() else {
+        return;
     };
-    complain(&text.to_string());
-    let mut words = std::env::args_os().skip(1);
-    let of_hooks = words.next().is_some_and(|word| HOOKS.iter().any(|hook| word == *hook));
-    let told = |word: OsString| word == "--strict" || word == "--confirm";
-    if of_hooks && !words.any(told) { Exit::Fine } else { Exit::Usage }
+    let tip = if is_flag(&word) {
+        "it has no effect on this command"
+    } else {
+        "a text that begins with - comes after --, and one with blanks stands in quotes"
+    };
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    if !looks_like_a_flag(&word) {
+        let mut words = std::env::args_os().skip(2);
+        let place = words
+            .position(|other| strip_controls(&other.to_string_lossy()).starts_with(word.as_str()));
+        let place = place.map_or_else(|| "…".to_owned(), |place| (place + 1).to_string());
+        error.insert(ContextKind::InvalidArg, ContextValue::String(format!("number {place}")));
+    }
+}
+
+/// Whether it is a flag, perhaps one that is written wrong, and no text.
+fn looks_like_a_flag(word: &str) -> bool {
+    word.strip_prefix("--").is_some_and(|name| {
+        name.len() < 24 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+    })
+}
+
+/// Whether one of the commands has this flag.
+fn is_flag(word: &str) -> bool {
+    let Some(name) = word.strip_prefix("--") else { return false };
+    let mut cli = Cli::command();
+    cli.build();
+    cli.get_subcommands()
+        .flat_map(clap::Command::get_arguments)
+        .any(|arg| arg.get_long_and_visible_aliases().is_some_and(|names| names.contains(&name)))
+}
+
+/// Whether the command is one that hooks call.
+pub(crate) fn is_of_hooks() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| HOOKS.iter().any(|hook| word == *hook))
 }
 
 /// The commands that hooks call.
@@ -129,8 +197,6 @@ const HOOKS: [&str; 9] =
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

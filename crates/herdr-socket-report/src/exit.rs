@@ -15,6 +15,14 @@ pub(crate) enum Exit {
     Refused,
     /// Delivered, and the pane shows something else; only with `--confirm`.
     NotApplied,
+    /// Something stands in the way, or there is no signal; nothing was sent.
+    Held,
+    /// The text stands in the input box still.
+    Pending,
+    /// The pane is gone, or what it is there for.
+    Gone,
+    /// A deadline passed.
+    TimedOut,
     /// The command is there and cannot be run; as shells say it.
     NotExecutable,
     /// There is no such command; as shells say it.
@@ -29,6 +37,10 @@ impl From<Exit> for ExitCode {
             Exit::Unreachable => 3,
             Exit::Refused => 4,
             Exit::NotApplied => 5,
+            Exit::Held => 6,
+            Exit::Pending => 7,
+            Exit::Gone => 8,
+            Exit::TimedOut => 9,
             Exit::NotExecutable => 126,
             Exit::NotFound => 127,
         })

@@ -22,7 +22,7 @@ const DEFAULT: &str = "warn,herdr_reporter=error";
 pub(crate) fn start(lines: Lines) -> Result<(), String> {
     let filter = match std::env::var(VARIABLE) {
         Ok(directives) if !directives.is_empty() => EnvFilter::try_new(&directives)
-            .map_err(|error| format!("{VARIABLE} is no filter such as `debug`: {error}"))?,
+            .map_err(|error| format!("{VARIABLE} is not a filter such as `debug`: {error}"))?,
         _ => EnvFilter::new(DEFAULT),
     };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);

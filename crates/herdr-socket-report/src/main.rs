@@ -12,11 +12,7 @@ mod cli;
 mod commands;
 #[cfg(unix)]
 mod control;
-#[cfg(unix)]
-mod direct;
 mod exit;
-#[cfg(unix)]
-mod guard;
 mod input;
 mod log;
 mod output;
@@ -24,6 +20,8 @@ mod place;
 #[cfg(unix)]
 mod reach;
 mod settings;
+#[cfg(unix)]
+mod supervisor;
 mod text;
 #[cfg(unix)]
 mod wait;
@@ -34,13 +32,20 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    let began = std::time::Instant::now();
     // Nobody is to call it, so no help and no completion knows it.
     #[cfg(unix)]
-    if let Some(args) = guard::asked_for(std::env::args_os()) {
-        return guard::keep(&args).into();
+    if let Some(args) = supervisor::asked_for(std::env::args_os()) {
+        return supervisor::keep(&args).into();
     }
-    match cli::Cli::try_parse() {
-        Ok(cli) => cli.run().into(),
-        Err(error) => cli::refuse(&error).into(),
+    let exit = match cli::Cli::try_parse() {
+        Ok(cli) => cli.run(),
+        Err(error) => cli::refuse(error),
+    };
+    #[cfg(unix)]
+    if cli::is_of_hooks() {
+        input::drain_stdin(began);
     }
+    exit.into()
 }

@@ -67,7 +67,7 @@ impl PaneFlags {
 }
 
 fn half(given: &str, missing: &str, absence: Absence) -> String {
-    format!("--{given} alone names no pane, add --{missing}: {absence}")
+    format!("--{given} alone does not name a pane, add --{missing}: {absence}")
 }
 
 #[cfg(test)]
@@ -103,9 +103,9 @@ mod tests {
     fn outside_one_flag_alone_is_no_pane() {
         assert_eq!(find(None, None, &[]), Ok(Place::Outside(Absence::NoHerdr)));
         let error = find(Some("/t"), None, &[]).unwrap_err();
-        assert!(error.contains("--socket alone names no pane, add --pane"), "{error}");
+        assert!(error.contains("--socket alone does not name a pane, add --pane"), "{error}");
         let error = find(None, Some("w1:p1"), &[("HERDR_ENV", "0")]).unwrap_err();
-        assert!(error.contains("--pane alone names no pane, add --socket"), "{error}");
+        assert!(error.contains("--pane alone does not name a pane, add --socket"), "{error}");
     }
 
     #[test]

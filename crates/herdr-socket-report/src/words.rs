@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
 use herdr_proto::{AgentLabel, ReportState};
 
@@ -29,7 +29,12 @@ pub(crate) fn states() -> impl TypedValueParser<Value = ReportState> {
 
 /// Takes any word where a state belongs: what is wrong with it is said later.
 pub(crate) fn state_words() -> impl TypedValueParser<Value = String> {
-    Completed(StringValueParser::new())
+    Completed(lossy())
+}
+
+/// Takes any text. Bytes that are not UTF-8 cost themselves only.
+pub(crate) fn lossy() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(|text| text.to_string_lossy().into_owned())
 }
 
 /// Reads as the parser in it, and tells the completions of shells the states.

@@ -11,7 +11,8 @@ use herdr_proto::{AgentLabel, ErrorCode, PaneId, SourceId};
 use herdr_reporter::machine::{
     Answer, Claim, Failure, FailureKind, Input, Now, PaneCall, PaneMachine,
 };
-use herdr_reporter::{Activity, AgentEvent, Config, EventLine};
+use herdr_reporter::sidecar::{Activity, EventLine};
+use herdr_reporter::{AgentEvent, Config};
 
 fn main() {
     divan::main();

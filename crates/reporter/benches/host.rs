@@ -25,7 +25,7 @@ fn call_outside_herdr(bencher: Bencher<'_, '_>) {
     let pane = Reporter::builder("host").environment(|_| None).start();
     let handle = pane.handle();
     bencher.bench(|| {
-        handle.usage(12_400);
+        handle.set_usage(12_400);
     });
 }
 
@@ -56,9 +56,9 @@ mod inside {
         let herdr = FakeHerdr::start().unwrap();
         let pane = start(&herdr);
         let handle = pane.handle();
-        handle.state(ReportState::Working);
+        handle.set_state(ReportState::Working);
         bencher.bench(|| {
-            handle.usage(12_400);
+            handle.set_usage(12_400);
         });
     }
 
@@ -75,7 +75,7 @@ mod inside {
     fn from_a_call_to_the_server(bencher: Bencher<'_, '_>) {
         let herdr = FakeHerdr::start().unwrap();
         let pane = start(&herdr);
-        pane.state(ReportState::Working);
+        pane.set_state(ReportState::Working);
         see(&herdr, "working");
         let turn = std::cell::Cell::new(ReportState::Working);
         let next = || {
@@ -86,7 +86,7 @@ mod inside {
             }
         };
         bencher.with_inputs(next).bench_local_values(|state| {
-            pane.state(state);
+            pane.set_state(state);
             see(&herdr, state.as_str());
         });
     }
@@ -96,7 +96,7 @@ mod inside {
     fn from_the_start_to_the_server(bencher: Bencher<'_, '_>) {
         bencher.with_inputs(|| FakeHerdr::start().unwrap()).bench_local_values(|herdr| {
             let pane = start(&herdr);
-            pane.state(ReportState::Working);
+            pane.set_state(ReportState::Working);
             see(&herdr, "working");
             (herdr, pane)
         });

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     config.runtime_folder = herdr.socket_path().parent().map(|folder| folder.join("leases"));
     let endpoint = Endpoint::new(herdr.socket_path(), PaneId::parse(herdr.pane_id())?);
     let pane = Reporter::builder("events-example").endpoint(endpoint).config(config).start();
-    let receipts = pane.receipts();
+    let mut receipts = pane.receipts();
     let tool = Said::Calls("1", "grep");
     let ask = Said::Asks("2", "Which branch?");
     for said in [Said::TurnBegins, tool, ask, Said::Answered("2"), Said::TurnEnds] {
@@ -49,6 +49,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         pane.flush(Duration::from_secs(1)); // only so that each state shows here
     }
     println!("{:?}", pane.close(Duration::from_millis(500)));
-    std::iter::from_fn(|| receipts.recv()).for_each(|receipt| println!("{receipt:?}"));
+    receipts.iter().for_each(|receipt| println!("{receipt:?}"));
     Ok(())
 }

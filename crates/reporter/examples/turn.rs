@@ -20,7 +20,9 @@ fn main() {
     // For a person to see it. A host has no such pauses.
     let moment = if pane.is_active() { Duration::from_secs(2) } else { Duration::ZERO };
 
-    pane.session("0b7c1f").title("Fix the login redirect").model("large-2", Some(200_000));
+    pane.set_session("0b7c1f")
+        .set_title("Fix the login redirect")
+        .set_model("large-2", Some(200_000));
     let answer = one_turn(&pane, moment);
     println!("the turn ended with {answer:?}");
     sleep(moment);
@@ -33,7 +35,7 @@ fn main() {
 /// A handle reports; it owns nothing and ends nothing, so it goes anywhere.
 fn one_turn(pane: &Handle, moment: Duration) -> Result<(), String> {
     let turn = pane.turn(); // working
-    pane.usage(18_600);
+    pane.set_usage(18_600);
     {
         let _tool = turn.tool("grep");
         sleep(moment);

@@ -5,14 +5,16 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use herdr_proto::{AgentLabel, ReportState, SourceId};
 use herdr_socket_transport::{Client, Discovery, Endpoint, Options};
 
+use crate::activity::Activity;
 use crate::config::{Config, Role};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::engine::{self, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::event::{AgentEvent, EventId, Prompt, PromptKind};
-use crate::machine::Claim;
+use crate::machine::{Claim, Ended};
 use crate::reporter::Reporter;
 use crate::source::{SourceNotice, source_for};
+use crate::status::{OffReason, Status};
 
 /// The label of an agent whose name is blank.
 const NAMELESS: &str = "agent";
@@ -26,11 +28,19 @@ pub struct Builder {
     endpoint: Option<Discovery>,
     initial: Option<ReportState>,
     process: Option<u32>,
+    activity: Activity,
 }
 
 impl Builder {
     pub(crate) fn new(agent: String) -> Self {
-        Self { agent, config: Config::default(), endpoint: None, initial: None, process: None }
+        Self {
+            agent,
+            config: Config::default(),
+            endpoint: None,
+            initial: None,
+            process: None,
+            activity: Activity::default(),
+        }
     }
 
     /// What is reported and how; [`Config::default`] otherwise.
@@ -76,6 +86,12 @@ impl Builder {
         self
     }
 
+    /// What is known already, from a reporter that has given the pane back.
+    pub(crate) fn activity(mut self, activity: Activity) -> Self {
+        self.activity = activity;
+        self
+    }
+
     /// Whether source and label may be used.
     ///
     /// # Errors
@@ -105,67 +121,89 @@ impl Builder {
 
     /// Starts reporting. Never fails: outside Herdr, when disabled or refused,
     /// the reporter is inert, has no thread, timer, file or connection, and
-    /// [`is_active`](crate::Handle::is_active) says so.
+    /// [`status`](crate::Handle::status) says why.
     ///
     /// The reporter that comes back owns the claim: when it is dropped, the
     /// pane is released.
     pub fn start(self) -> Reporter {
-        self.try_start().unwrap_or_else(|why| {
-            let shared = Shared::new(Config::default(), false);
-            if let Some(diagnostic) = why {
-                shared.raise(diagnostic);
+        self.try_start().unwrap_or_else(|Inert { status, diagnostic }| {
+            let shared = Shared::inert(status);
+            if let Some(diagnostic) = diagnostic {
+                shared.raise(&diagnostic);
             }
+            shared.end(Ended::NothingToRelease);
             Reporter::new(shared, None)
         })
     }
 
-    /// A running reporter, or why it is inert; nothing to tell if that is as
-    /// it should be.
-    fn try_start(self) -> Result<Reporter, Option<Diagnostic>> {
-        let inert = |kind, detail: String| Some(Diagnostic::new(kind, detail));
-        if !self.config.enabled || self.config.role != Role::Interactive {
-            return Err(None);
+    /// A running reporter, or why it is inert.
+    fn try_start(self) -> Result<Reporter, Inert> {
+        if !self.config.enabled {
+            return Err(Status::Off(OffReason::Disabled).into());
         }
+        if self.config.role != Role::Interactive {
+            return Err(Status::Off(OffReason::Role(self.config.role)).into());
+        }
+        let misconfigured =
+            |detail| Inert::told(OffReason::Misconfigured, DiagnosticKind::Misconfigured, detail);
         let refused = self.check().err().filter(|e| e.kind() == ErrorKind::OfficialSource);
         if let Some(error) = refused {
-            return Err(inert(DiagnosticKind::Misconfigured, error.to_string()));
+            return Err(misconfigured(error.to_string()));
         }
         let label = AgentLabel::normalize(&self.agent)
             .or_else(|| AgentLabel::parse(NAMELESS).ok())
             .expect("a constant that is a label");
         let source = self.source(&label);
-        let Self { config, endpoint, initial, process: agent, .. } = self;
+        let Self { config, endpoint, initial, process: agent, activity, .. } = self;
         if let Some(path) = defers_to(&config) {
             let detail = format!("{path} is loaded and reports for this pane");
-            return Err(inert(DiagnosticKind::Deferred, detail));
+            return Err(Inert::told(OffReason::LoadedReporter, DiagnosticKind::Deferred, detail));
         }
         let discovery = endpoint.unwrap_or_else(|| Endpoint::from_env(|name| env::var_os(name)));
         let endpoint = match discovery {
             Discovery::Found(endpoint) => endpoint,
-            Discovery::Misconfigured(wrong) => {
-                return Err(inert(DiagnosticKind::Misconfigured, wrong.to_string()));
-            }
-            _ => return Err(None),
+            Discovery::Misconfigured(wrong) => return Err(misconfigured(wrong.to_string())),
+            _ => return Err(Status::NotInHerdr.into()),
         };
         let options = Options::default().allow_foreign_socket(config.allow_foreign_socket);
         let client = Client::new(endpoint.socket(), options);
         let mut claim = Claim::new(endpoint.pane().clone(), source, label, &config);
         claim.seed = RandomState::new().build_hasher().finish();
-        let shared = Shared::new(config, true);
+        let shared = Shared::new(config);
+        shared.resume(activity);
         shared.record(initial_events(initial));
-        let predecessor = engine::take_over(&endpoint, &shared);
-        let plan = engine::Plan { claim, client, endpoint, agent, predecessor };
-        match engine::start(shared.clone(), plan) {
+        let plan = engine::Plan { claim, client, endpoint, agent };
+        match engine::start(&shared, plan) {
             Ok(thread) => Ok(Reporter::new(shared, Some(thread))),
             Err(error) => {
-                let detail = format!("the reporter's thread cannot start: {error}");
-                Err(inert(DiagnosticKind::ConnectFailed, detail))
+                let detail = format!("the reporter cannot start: {error}");
+                Err(Inert::told(OffReason::Failed, DiagnosticKind::EngineFailed, detail))
             }
         }
     }
 
     fn source(&self, label: &AgentLabel) -> SourceId {
         self.config.source.clone().unwrap_or_else(|| source_for(label))
+    }
+}
+
+/// Why a reporter is inert, and what there is to tell if that is not as it
+/// should be.
+struct Inert {
+    status: Status,
+    diagnostic: Option<Diagnostic>,
+}
+
+impl Inert {
+    fn told(why: OffReason, kind: DiagnosticKind, detail: String) -> Self {
+        let diagnostic = Some(Diagnostic::new(kind, detail));
+        Self { status: Status::Off(why), diagnostic }
+    }
+}
+
+impl From<Status> for Inert {
+    fn from(status: Status) -> Self {
+        Self { status, diagnostic: None }
     }
 }
 

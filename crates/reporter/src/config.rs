@@ -18,8 +18,8 @@ use herdr_proto::{SourceId, StateKey, Ttl};
 pub struct Config {
     /// Whether anything is reported at all. Default: true.
     pub enabled: bool,
-    /// Who reports. Default: `custom:` and the agent's label
-    /// ([`source_for`](crate::source_for)).
+    /// Who reports. Default: `custom:` and the agent's label in lower case, with
+    /// `-` for what a source cannot hold.
     pub source: Option<SourceId>,
     /// Whether the session goes out with the first report of a claim. Default:
     /// true. Herdr 0.8.2 drops it for custom sources (failure B40).
@@ -51,14 +51,12 @@ pub struct Config {
     /// How long title, labels and tokens outlive us. They are sent again after
     /// a third of it. Default: 180 s.
     pub metadata_ttl: Ttl,
-    /// When a report is checked against what the pane shows. Default:
-    /// [`Verify::Transitions`].
-    pub verify: Verify,
+    /// Whether the pane is read back after a claim and a change of state, to
+    /// see whether it shows them. It is watched all the same, to repair a row
+    /// that somebody took. Default: true.
+    pub verify: bool,
     /// Whether a socket that another user serves is accepted. Default: false.
     pub allow_foreign_socket: bool,
-    /// Whether a source that nothing can unmute is replaced by `NAME.2`.
-    /// Default: false.
-    pub fresh_source: bool,
     /// Whether to claim a pane that is proven not to be ours. Default: false.
     pub any_pane: bool,
     /// What to do on a pane that can be proven neither ours nor foreign.
@@ -75,6 +73,16 @@ pub struct Config {
     pub defer_to: Vec<String>,
     /// Paths of the reporters that the host has actually loaded. Default: none.
     pub loaded_reporters: Vec<PathBuf>,
+    /// Whether Herdr says the state, as [`Mode::LeaveState`] has it. For the
+    /// sidecar.
+    ///
+    /// [`Mode::LeaveState`]: crate::machine::Mode::LeaveState
+    #[doc(hidden)]
+    pub leave_state: bool,
+    /// As [`Claim::own_label`](crate::machine::Claim::own_label). For the
+    /// sidecar.
+    #[doc(hidden)]
+    pub own_label: bool,
 }
 
 impl Default for Config {
@@ -94,15 +102,16 @@ impl Default for Config {
             display_name: None,
             settle: Duration::from_millis(300),
             metadata_ttl: DEFAULT_TTL,
-            verify: Verify::Transitions,
+            verify: true,
             allow_foreign_socket: false,
-            fresh_source: false,
             any_pane: false,
             unverified_pane: UnverifiedPane::Allow,
             runtime_folder: None,
             role: Role::Interactive,
             defer_to: vec!["herdr-agent-state".to_owned()],
             loaded_reporters: Vec::new(),
+            leave_state: false,
+            own_label: true,
         }
     }
 }
@@ -152,22 +161,6 @@ pub enum Privacy {
     /// attention`, and the derived model and context. No title, tool name,
     /// session, label or token of the host.
     Fixed,
-}
-
-/// When a report is checked against what the pane shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Verify {
-    /// Never; every receipt says unverified. The pane is still watched, to
-    /// repair a row that somebody took.
-    Never,
-    /// After a claim and after a reconnect.
-    Claim,
-    /// Also after every change of state.
-    #[default]
-    Transitions,
-    /// After everything.
-    Always,
 }
 
 /// What to do on a pane that can be proven neither ours nor foreign, as in

@@ -42,6 +42,9 @@ pub enum DiagnosticKind {
     Misconfigured,
     /// Something does not fit and was left out.
     Limit,
+    /// The reporter itself could not start or has failed. A bug, or a process
+    /// without threads or descriptors left.
+    EngineFailed,
 }
 
 impl DiagnosticKind {
@@ -58,6 +61,7 @@ impl DiagnosticKind {
             Self::StaleOwner => "stale_owner",
             Self::Misconfigured => "misconfigured",
             Self::Limit => "limit",
+            Self::EngineFailed => "engine_failed",
         }
     }
 }

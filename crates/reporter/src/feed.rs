@@ -1,177 +1,170 @@
-//! Streams of receipts and diagnostics: bounded, so that nobody has to read.
+//! What hosts are told, as streams: bounded, so that nobody has to read.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
-use tokio::sync::Notify;
+use futures_util::{FutureExt as _, Stream, StreamExt as _};
+use tokio::sync::broadcast::Sender;
+use tokio::task::unconstrained;
+use tokio_stream::wrappers::BroadcastStream;
+use tokio_stream::wrappers::errors::BroadcastStreamRecvError::Lagged;
 
-/// Most items that wait for a reader; then the oldest goes.
+use crate::clock::within;
+
+/// How far a reader may fall behind before it loses the oldest items.
 const CAPACITY: usize = 1024;
-/// A clock cannot hold every [`Duration`].
-const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// What happened, in order, for one reader. A reader that falls more than
-/// 1 024 items behind loses the oldest ([`missed`](Self::missed)).
+/// What a reporter tells, in order, for one reader: a [`Stream`] for async
+/// hosts, an iterator ([`iter`](Self::iter)) for others. It ends when the
+/// reporter has ended and everything is read.
+///
+/// A reader that falls 1 024 items behind loses the oldest ones, which
+/// [`missed`](Self::missed) counts.
 #[derive(Debug)]
 pub struct Feed<T> {
-    queue: Arc<Queue<T>>,
-}
-
-#[derive(Debug)]
-struct Queue<T> {
-    state: Mutex<State<T>>,
-    blocking: Condvar,
-    waiting: Notify,
-}
-
-#[derive(Debug)]
-struct State<T> {
-    items: VecDeque<T>,
+    /// What was told before this reader came.
+    earlier: VecDeque<T>,
+    /// The number of the first item that comes after them.
+    next: u64,
+    later: Option<BroadcastStream<(u64, T)>>,
     missed: u64,
-    over: bool,
 }
 
-impl<T> Feed<T> {
-    /// The next item if it is there.
-    pub fn try_recv(&self) -> Option<T> {
-        self.queue.lock().items.pop_front()
+impl<T: Clone + Send + 'static> Feed<T> {
+    /// One that has ended before it began.
+    pub(crate) fn over() -> Self {
+        Self { earlier: VecDeque::new(), next: 0, later: None, missed: 0 }
     }
 
-    /// The next item; `None` when the reporter has ended and all is read.
-    /// Blocks.
-    pub fn recv(&self) -> Option<T> {
-        let mut state = self.queue.lock();
-        loop {
-            if let Some(item) = state.items.pop_front() {
-                return Some(item);
-            }
-            if state.over {
-                return None;
-            }
-            state = self.queue.blocking.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// The next item, waited for at most this long; `None` also when the
-    /// reporter has ended and all is read.
-    pub fn recv_timeout(&self, timeout: Duration) -> Option<T> {
-        let deadline = Instant::now() + timeout.min(FAR);
-        let mut state = self.queue.lock();
-        loop {
-            if let Some(item) = state.items.pop_front() {
-                return Some(item);
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if state.over || left.is_zero() {
-                return None;
-            }
-            let waited = self.queue.blocking.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    /// The next item; `None` when the reporter has ended and all is read.
+    /// The next item; `None` when the reporter has ended and all is read. Works
+    /// under any executor.
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost: an item is taken only when it is returned.
-    pub async fn next(&mut self) -> Option<T> {
-        loop {
-            let waiting = self.queue.waiting.notified();
-            {
-                let mut state = self.queue.lock();
-                if let Some(item) = state.items.pop_front() {
-                    return Some(item);
-                }
-                if state.over {
-                    return None;
-                }
-            }
-            waiting.await;
-        }
+    pub async fn recv(&mut self) -> Option<T> {
+        self.next().await
+    }
+
+    /// The next item if it is there.
+    pub fn try_recv(&mut self) -> Option<T> {
+        unconstrained(self.next()).now_or_never().flatten()
+    }
+
+    /// The next item, waited for at most this long; `None` also when the
+    /// reporter has ended and all is read. Blocks.
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Option<T> {
+        self.try_recv().or_else(|| pollster::block_on(within(timeout, self.next())).flatten())
+    }
+
+    /// All items to the end of the reporter. Blocks while there is none yet.
+    pub fn iter(&mut self) -> impl Iterator<Item = T> {
+        std::iter::from_fn(|| pollster::block_on(unconstrained(self.next())))
     }
 
     /// How many items this reader was too slow for.
     pub fn missed(&self) -> u64 {
-        self.queue.lock().missed
+        self.missed
     }
 }
 
-impl<T> Queue<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// No item is ever pinned.
+impl<T> Unpin for Feed<T> {}
 
-    fn wake(&self) {
-        self.blocking.notify_all();
-        self.waiting.notify_one();
+impl<T: Clone + Send + 'static> Stream for Feed<T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        if let Some(item) = self.earlier.pop_front() {
+            return Poll::Ready(Some(item));
+        }
+        loop {
+            let Some(later) = &mut self.later else { return Poll::Ready(None) };
+            match ready!(later.poll_next_unpin(context)) {
+                Some(Ok((number, item))) if number >= self.next => return Poll::Ready(Some(item)),
+                // It is among the earlier ones.
+                Some(Ok(_)) => {}
+                Some(Err(Lagged(count))) => self.missed += count,
+                None => self.later = None,
+            }
+        }
     }
 }
 
 /// The writing end of any number of feeds.
 #[derive(Debug)]
-pub(crate) struct Feeds<T> {
-    open: Mutex<Open<T>>,
+pub(crate) struct Publisher<T> {
+    /// How many items are kept for readers that come later.
+    keep: usize,
+    told: Mutex<Told<T>>,
 }
 
 #[derive(Debug)]
-struct Open<T> {
-    queues: Vec<Weak<Queue<T>>>,
-    over: bool,
+struct Told<T> {
+    kept: VecDeque<T>,
+    count: u64,
+    /// Made for the first reader.
+    sender: Option<Sender<(u64, T)>>,
+    ended: bool,
 }
 
-impl<T> Default for Feeds<T> {
-    fn default() -> Self {
-        Self { open: Mutex::new(Open { queues: Vec::new(), over: false }) }
-    }
-}
-
-impl<T: Clone> Feeds<T> {
-    pub(crate) fn subscribe(&self, backlog: impl IntoIterator<Item = T>, over: bool) -> Feed<T> {
-        // Asked under the lock, an end comes either before this or to it.
-        let mut open = self.lock();
-        let over = over || open.over;
-        let state = State { items: backlog.into_iter().collect(), missed: 0, over };
-        let queue =
-            Queue { state: Mutex::new(state), blocking: Condvar::new(), waiting: Notify::new() };
-        let queue = Arc::new(queue);
-        // Those that are gone go also where nothing is ever published.
-        open.queues.retain(|queue| queue.strong_count() > 0);
-        if !over {
-            open.queues.push(Arc::downgrade(&queue));
-        }
-        Feed { queue }
+impl<T: Clone + Send + 'static> Publisher<T> {
+    pub(crate) fn new(keep: usize) -> Self {
+        let told = Told { kept: VecDeque::new(), count: 0, sender: None, ended: false };
+        Self { keep, told: Mutex::new(told) }
     }
 
-    pub(crate) fn publish(&self, item: &T) {
-        Self::each(&mut self.lock(), |queue| {
-            let mut state = queue.lock();
-            if state.items.len() == CAPACITY {
-                state.items.pop_front();
-                state.missed += 1;
-            }
-            state.items.push_back(item.clone());
+    pub(crate) fn subscribe(&self) -> Feed<T> {
+        let mut told = self.lock();
+        let later = (!told.ended).then(|| {
+            let sender = told.sender.get_or_insert_with(|| Sender::new(CAPACITY));
+            BroadcastStream::new(sender.subscribe())
         });
+        Feed { earlier: told.kept.clone(), next: told.count, later, missed: 0 }
+    }
+
+    pub(crate) fn publish(&self, item: T) {
+        self.publish_unless(item, |_| false);
+    }
+
+    /// Publishes it unless one of those that are kept is like it; whether it
+    /// did. Readers are woken, which is code of the host's, after the lock is
+    /// gone.
+    pub(crate) fn publish_unless(&self, item: T, like: impl Fn(&T) -> bool) -> bool {
+        let mut told = self.lock();
+        if told.kept.iter().any(like) {
+            return false;
+        }
+        let number = told.count;
+        told.count += 1;
+        told.kept.push_back(item.clone());
+        if told.kept.len() > self.keep {
+            told.kept.pop_front();
+        }
+        // Nobody reads any more.
+        let unread = told.sender.take_if(|sender| sender.receiver_count() == 0);
+        let sender = told.sender.clone();
+        drop(told);
+        drop(unread);
+        if let Some(sender) = sender {
+            let _ = sender.send((number, item));
+        }
+        true
     }
 
     pub(crate) fn end(&self) {
-        let mut open = self.lock();
-        open.over = true;
-        Self::each(&mut open, |queue| queue.lock().over = true);
+        let mut told = self.lock();
+        told.ended = true;
+        let sender = told.sender.take();
+        drop(told);
+        drop(sender);
     }
 
-    fn each(open: &mut Open<T>, act: impl Fn(&Queue<T>)) {
-        open.queues.retain(|queue| {
-            let Some(queue) = queue.upgrade() else { return false };
-            act(&queue);
-            queue.wake();
-            true
-        });
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Open<T>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Told<T>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -181,24 +174,36 @@ mod tests {
 
     #[test]
     fn a_slow_reader_loses_the_oldest_and_knows_it() {
-        let feeds = Feeds::default();
-        let feed = feeds.subscribe([0], false);
-        for item in 1..=CAPACITY {
-            feeds.publish(&item);
+        let publisher = Publisher::new(0);
+        let mut feed = publisher.subscribe();
+        for item in 0..=CAPACITY {
+            publisher.publish(item);
         }
         assert_eq!((feed.try_recv(), feed.missed()), (Some(1), 1));
     }
 
     #[test]
+    fn a_late_reader_gets_what_is_kept_once_and_then_what_comes() {
+        let publisher = Publisher::new(2);
+        for item in 0..3 {
+            publisher.publish(item);
+        }
+        let mut feed = publisher.subscribe();
+        publisher.publish(3);
+        publisher.end();
+        assert_eq!(feed.iter().collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(publisher.subscribe().iter().collect::<Vec<_>>(), [2, 3]);
+    }
+
+    #[test]
     fn the_end_comes_after_what_was_published() {
-        let feeds = Feeds::default();
-        let feed = feeds.subscribe([], false);
+        let publisher = Publisher::new(0);
+        let mut feed = publisher.subscribe();
         std::thread::scope(|scope| {
-            let reader = scope.spawn(|| (feed.recv(), feed.recv()));
-            feeds.publish(&7);
-            feeds.end();
-            assert_eq!(reader.join().unwrap(), (Some(7), None));
+            let reader = scope.spawn(move || feed.iter().collect::<Vec<_>>());
+            publisher.publish(7);
+            publisher.end();
+            assert_eq!(reader.join().unwrap(), [7]);
         });
-        assert_eq!(feed.recv_timeout(Duration::from_secs(5)), None);
     }
 }

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use herdr_proto::{ReportState, StateKey};
 
-use crate::activity::Refused;
+use crate::activity::{Activity, Refused};
 use crate::diagnostic::Diagnostic;
 use crate::engine::Shared;
 use crate::event::{AgentEvent, Prompt};
 use crate::feed::Feed;
-use crate::guards::{OpenPrompt, Turn};
 use crate::machine::Counters;
 use crate::receipt::Receipt;
+use crate::scopes::{OpenPrompt, Turn};
+use crate::status::{Flushed, Status};
 
 /// Reports what the agent does. Cheap to clone, for any thread; never blocks
 /// on the server and ends nothing when it goes.
@@ -25,26 +26,20 @@ pub struct Handle {
     shared: Arc<Shared>,
 }
 
-/// How a flush ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Flushed {
-    /// Everything before it is delivered, or will not be.
-    Delivered,
-    /// Time ran out first; the engine goes on.
-    TimedOut,
-    /// The reporter is inert or has ended.
-    Inactive,
-}
-
 impl Handle {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Self { shared }
     }
 
-    /// Whether anything is reported at all: inside Herdr, enabled, not ended.
+    /// Whether there is an engine: inside Herdr, enabled, not ended. Whether the
+    /// pane shows anything says [`status`](Self::status).
     pub fn is_active(&self) -> bool {
         self.shared.is_active()
+    }
+
+    /// Whether what the host says is reported, and if not, why.
+    pub fn status(&self) -> Status {
+        self.shared.status()
     }
 
     /// Records one event.
@@ -66,40 +61,59 @@ impl Handle {
     }
 
     /// Begins or continues a session.
-    pub fn session(&self, id: impl Into<String>) -> &Self {
+    pub fn set_session(&self, id: impl Into<String>) -> &Self {
         self.tell(AgentEvent::session_started(id))
     }
 
     /// Sets what the session is about; a blank title takes it off.
-    pub fn title(&self, title: impl Into<String>) -> &Self {
+    pub fn set_title(&self, title: impl Into<String>) -> &Self {
         self.tell(AgentEvent::title_changed(Some(title.into())))
+    }
+
+    /// Takes the title off.
+    pub fn clear_title(&self) -> &Self {
+        self.tell(AgentEvent::title_changed(None))
     }
 
     /// Sets which model answers, and how many tokens its context holds; `None`
     /// or 0 is unknown. A blank model takes it off.
-    pub fn model(&self, model: impl Into<String>, context_window: Option<u64>) -> &Self {
+    pub fn set_model(&self, model: impl Into<String>, context_window: Option<u64>) -> &Self {
         self.tell(AgentEvent::model_changed(Some(model.into()), context_window))
     }
 
+    /// Takes the model off, and what is known of its context window.
+    pub fn clear_model(&self) -> &Self {
+        self.tell(AgentEvent::model_changed(None, None))
+    }
+
     /// Sets how many tokens of the context are used.
-    pub fn usage(&self, used: u64) -> &Self {
+    pub fn set_usage(&self, used: u64) -> &Self {
         self.tell(AgentEvent::usage_changed(used))
     }
 
-    /// Sets one of the host's own tokens; `None` or blank takes it off.
-    pub fn token(&self, key: impl Into<String>, text: Option<String>) -> &Self {
-        self.tell(AgentEvent::tokens_changed([(key.into(), text)]))
+    /// Sets one of the host's own tokens; a blank text takes it off.
+    pub fn set_token(&self, key: impl Into<String>, text: impl Into<String>) -> &Self {
+        self.tell(AgentEvent::tokens_changed([(key.into(), Some(text.into()))]))
     }
 
-    /// Sets the text for a state; `None` or blank falls back to the configured
-    /// one.
-    pub fn label(&self, state: StateKey, text: Option<String>) -> &Self {
-        self.tell(AgentEvent::labels_changed([(state, text)]))
+    /// Takes one of the host's own tokens off.
+    pub fn clear_token(&self, key: impl Into<String>) -> &Self {
+        self.tell(AgentEvent::tokens_changed([(key.into(), None)]))
+    }
+
+    /// Sets the text for a state; a blank one falls back to the configured one.
+    pub fn set_label(&self, state: StateKey, text: impl Into<String>) -> &Self {
+        self.tell(AgentEvent::labels_changed([(state, Some(text.into()))]))
+    }
+
+    /// Falls back to the configured text for a state.
+    pub fn clear_label(&self, state: StateKey) -> &Self {
+        self.tell(AgentEvent::labels_changed([(state, None)]))
     }
 
     /// Sets the state, for hosts that know only states. `Unknown` counts as
     /// idle.
-    pub fn state(&self, state: ReportState) -> &Self {
+    pub fn set_state(&self, state: ReportState) -> &Self {
         self.tell(AgentEvent::state_set(state, None))
     }
 
@@ -108,59 +122,39 @@ impl Handle {
         self.tell(AgentEvent::Release)
     }
 
-    /// Begins a turn of the agent: working until the guard goes. Turns may
+    /// Begins a turn of the agent: working until the value goes. Turns may
     /// overlap.
     pub fn turn(&self) -> Turn {
         Turn::begin(self.clone())
     }
 
-    /// Opens a prompt of no turn: blocked until the guard goes, also when turns
+    /// Opens a prompt of no turn: blocked until the value goes, also when turns
     /// end.
     pub fn prompt(&self, prompt: Prompt) -> OpenPrompt {
         OpenPrompt::open(self.clone(), None, prompt)
     }
 
-    /// Shows the agent as idle with the label `suspended` while its process is
-    /// stopped, and what its events say afterwards (failure B29). For a
-    /// reporter that speaks for another process; nothing is claimed by it.
-    pub fn suspended(&self, suspended: bool) -> &Self {
-        self.shared.suspend(suspended);
-        self
-    }
-
-    /// Whether this reporter has the pane's lease, waited for at most
-    /// `timeout`: false if another process has it or the reporter is inert or
-    /// has ended, `None` if it is not decided by then. Blocks.
-    pub fn holds_lease(&self, timeout: Duration) -> Option<bool> {
-        self.shared.wait_lease(timeout)
-    }
-
-    /// Waits until this reporter has the pane's lease; false when it ends
-    /// without, or is inert. Works under any executor.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future loses nothing.
-    pub async fn lease_held(&self) -> bool {
-        self.shared.lease_held().await
-    }
-
-    /// Waits until everything before it is delivered, or will not be (refused,
-    /// or the pane is not ours); an idle does not settle first. Blocks the
-    /// caller, `timeout` at most and a moment (20 ms) for the engine's word.
+    /// Waits until everything before it is delivered, or will not be; an idle
+    /// does not settle first. Blocks the caller, `timeout` at most.
     pub fn flush(&self, timeout: Duration) -> Flushed {
-        let Some(ticket) = Ticket::take(&self.shared, timeout) else { return Flushed::Inactive };
-        Flushed::of(self.shared.wait_flush(ticket.number, timeout))
+        match self.shared.begin_flush() {
+            Ok(flush) => flush.wait(timeout),
+            Err(why) => Flushed::NotReporting(why),
+        }
     }
 
     /// As [`flush`](Self::flush), without blocking; works under any executor.
+    /// The time is kept by a thread that all such waits of the process share, so
+    /// it passes whatever holds the reporter up.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future loses the answer and nothing else.
     pub async fn flush_async(&self, timeout: Duration) -> Flushed {
-        let Some(ticket) = Ticket::take(&self.shared, timeout) else { return Flushed::Inactive };
-        Flushed::of(self.shared.flushed(ticket.number).await)
+        match self.shared.begin_flush() {
+            Ok(flush) => flush.wait_async(timeout).await,
+            Err(why) => Flushed::NotReporting(why),
+        }
     }
 
     /// What becomes of reports from now on. Each call makes a feed of its own.
@@ -179,6 +173,11 @@ impl Handle {
         self.shared.counters()
     }
 
+    /// What is known by now.
+    pub(crate) fn activity(&self) -> Activity {
+        self.shared.activity()
+    }
+
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared
     }
@@ -188,30 +187,6 @@ impl Handle {
     pub(crate) fn tell(&self, event: AgentEvent) -> &Self {
         self.record_all([event]);
         self
-    }
-}
-
-/// A flush that somebody waits for, until it goes.
-struct Ticket<'a> {
-    shared: &'a Shared,
-    number: u64,
-}
-
-impl<'a> Ticket<'a> {
-    fn take(shared: &'a Shared, timeout: Duration) -> Option<Self> {
-        shared.begin_flush(timeout).map(|number| Self { shared, number })
-    }
-}
-
-impl Drop for Ticket<'_> {
-    fn drop(&mut self) {
-        self.shared.forget_flush(self.number);
-    }
-}
-
-impl Flushed {
-    fn of(delivered: bool) -> Self {
-        if delivered { Self::Delivered } else { Self::TimedOut }
     }
 }
 

@@ -10,10 +10,9 @@ use herdr_proto::PaneId;
 use herdr_socket_transport::Endpoint;
 
 use crate::config::Config;
-
-/// The folder in the runtime folder, and the name of one in the temporary
-/// folder.
-const FOLDER: &str = "herdr-socket-report";
+#[cfg(unix)]
+use crate::process::{Process, lives};
+use crate::runtime;
 
 /// The file by which the processes of this machine agree on who reports for a
 /// pane. A reporter holds it alone; a process that reports once and goes shares
@@ -28,8 +27,9 @@ pub struct LeaseFile {
 }
 
 impl LeaseFile {
-    /// The lease of a pane, in [`Config::runtime_folder`]. Nothing is opened or
-    /// made yet.
+    /// The lease of a pane, in [`Config::runtime_folder`]. Without one, the
+    /// first usable folder is made if it is not there: `herdr-socket-report` in
+    /// `$XDG_RUNTIME_DIR`, or one of this user's own below the temporary folder.
     ///
     /// ```
     /// use herdr_proto::PaneId;
@@ -38,12 +38,12 @@ impl LeaseFile {
     /// let mut config = herdr_reporter::Config::default();
     /// config.runtime_folder = Some("/run/user/1000/leases".into());
     /// let pane = Endpoint::new("/run/user/1000/herdr.sock", PaneId::parse("w1:p1")?);
-    /// let lease = herdr_reporter::LeaseFile::of_pane(&config, &pane);
+    /// let lease = herdr_reporter::sidecar::LeaseFile::of_pane(&config, &pane);
     /// assert!(lease.path().starts_with("/run/user/1000/leases"));
     /// # Ok::<(), herdr_proto::InvalidValue>(())
     /// ```
     pub fn of_pane(config: &Config, pane: &Endpoint) -> Self {
-        let folder = config.runtime_folder.clone().unwrap_or_else(default_folder);
+        let folder = config.runtime_folder.clone().unwrap_or_else(runtime::folder);
         Self::of(&folder, pane.socket(), pane.pane())
     }
 
@@ -55,6 +55,32 @@ impl LeaseFile {
     /// The control socket of whoever holds it.
     pub fn control_socket(&self) -> PathBuf {
         self.path.with_extension("sock")
+    }
+
+    /// The control socket of the supervisor that this process has, if it has
+    /// one, whoever holds the lease. No later process has the same.
+    #[cfg(unix)]
+    pub fn supervisor_socket(&self, process: u32) -> PathBuf {
+        let started = Process::of(process).map_or(0, |process| process.started);
+        let pane = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        self.path.with_file_name(format!("{pane}-{process}-{started:x}.sock"))
+    }
+
+    /// Whether a supervisor's socket is of this pane; `None` if its name does
+    /// not tell.
+    pub fn is_of_this_pane(&self, supervisor_socket: &Path) -> Option<bool> {
+        let (pane, ..) = named(supervisor_socket)?;
+        Some(self.path.file_stem().is_some_and(|own| own == pane))
+    }
+
+    /// Whether the file that is locked is still the one that others would lock.
+    #[cfg(unix)]
+    pub fn is_in_place(&self, held: &File) -> bool {
+        use std::os::unix::fs::MetadataExt;
+
+        let identity = |data: std::fs::Metadata| (data.dev(), data.ino());
+        let held = held.metadata().map(identity).ok();
+        held.is_some() && std::fs::symlink_metadata(&self.path).map(identity).ok() == held
     }
 
     /// The lease of a pane, by its id as the environment has it: a moved pane
@@ -85,17 +111,6 @@ impl LeaseFile {
         Self::unless_taken(self.open()?, File::try_lock_shared)
     }
 
-    /// The process that the lease's holder guards, by its pid; `None` if the
-    /// holder is no living guard, or there is no lease yet. It believes what a
-    /// guard has noted in the file; whether the lease is held shows
-    /// [`try_share`](Self::try_share).
-    pub fn guarded(&self) -> Option<u32> {
-        let note = std::fs::read_to_string(&self.path).ok()?;
-        let words: Vec<&str> = note.split_whitespace().collect();
-        let ["guard", guard, "of", guarded] = words[..] else { return None };
-        lives(guard.parse().ok()?).then(|| guarded.parse().ok())?
-    }
-
     fn unless_taken(
         file: File,
         lock: impl FnOnce(&File) -> Result<(), TryLockError>,
@@ -109,7 +124,7 @@ impl LeaseFile {
 
     fn open(&self) -> io::Result<File> {
         if let Some(folder) = self.path.parent() {
-            private_folder(folder)?;
+            runtime::make(folder, true)?;
         }
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -127,12 +142,21 @@ fn real(socket: &Path) -> PathBuf {
     canonical(socket).or_else(in_folder).unwrap_or_else(|| socket.to_path_buf())
 }
 
-/// Where leases are kept if nothing else is said.
-fn default_folder() -> PathBuf {
-    match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
-        Some(folder) if folder.is_absolute() => folder.join(FOLDER),
-        _ => std::env::temp_dir().join(format!("{FOLDER}-{}", user())),
-    }
+/// The process that the supervisor of this socket watches, if its name tells,
+/// and whether that process still lives.
+#[cfg(unix)]
+pub fn supervised_by(socket: &Path) -> Option<(u32, bool)> {
+    let (_, process, started) = named(socket)?;
+    let same = Process::of(process).is_none_or(|it| started == 0 || it.started == started);
+    Some((process, same && lives(process)))
+}
+
+/// The pane, the process and its start in the name of a supervisor's socket.
+fn named(socket: &Path) -> Option<(&str, u32, u64)> {
+    let mut parts = socket.file_name()?.to_str()?.strip_suffix(".sock")?.split('-');
+    let (pane, process, started) = (parts.next()?, parts.next()?, parts.next()?);
+    let started = u64::from_str_radix(started, 16).ok()?;
+    parts.next().is_none().then_some((pane, process.parse().ok()?, started))
 }
 
 /// A hash that is the same in every build and release, for names that two
@@ -144,48 +168,6 @@ pub(crate) fn stable_hash(parts: &[&[u8]]) -> u64 {
         hasher.write_u8(0);
     }
     hasher.finish()
-}
-
-#[cfg(unix)]
-fn lives(pid: i32) -> bool {
-    let pid = rustix::process::Pid::from_raw(pid);
-    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
-}
-
-#[cfg(not(unix))]
-fn lives(_: i32) -> bool {
-    false
-}
-
-#[cfg(unix)]
-fn user() -> u32 {
-    rustix::process::getuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn user() -> u32 {
-    0
-}
-
-/// Makes the folder, or makes sure that nobody else can write to it: in the
-/// temporary folder somebody else may have made it first.
-fn private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-
-        let data = std::fs::symlink_metadata(folder)?;
-        if !data.is_dir() || data.uid() != user() || data.mode() & 0o022 != 0 {
-            let what = "the folder for leases is not this user's alone";
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(all(test, unix))]
@@ -223,13 +205,35 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_others_can_write_to_is_refused() {
-        use std::os::unix::fs::PermissionsExt;
-
+    fn a_supervisors_socket_names_its_pane_and_its_process() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
-        let pane = PaneId::parse("w1:p1").unwrap();
-        let lease = LeaseFile::of(folder.path(), Path::new("/x/herdr.sock"), &pane);
-        assert_eq!(lease.try_take().unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        let lease = lease_of(&folder, "w1:p1");
+        let own = std::process::id();
+        let socket = lease.supervisor_socket(own);
+        assert_eq!(lease.is_of_this_pane(&socket), Some(true));
+        assert_eq!(lease_of(&folder, "w1:p2").is_of_this_pane(&socket), Some(false));
+        assert_eq!(supervised_by(&socket), Some((own, true)));
+        assert_eq!(supervised_by(&lease.supervisor_socket(u32::MAX)), Some((u32::MAX, false)));
+        // Of the same number, and another one.
+        if let Some(process) = Process::of(own) {
+            let text = socket.to_str().unwrap();
+            let earlier = text.replace(&format!("-{:x}.", process.started), "-1.");
+            assert_eq!(supervised_by(Path::new(&earlier)), Some((own, false)));
+        }
+        for other in [&lease.control_socket(), Path::new("/run/report.sock"), Path::new("/")] {
+            assert_eq!((lease.is_of_this_pane(other), supervised_by(other)), (None, None));
+        }
+    }
+
+    #[test]
+    fn f43_a_lease_whose_file_is_gone_is_not_in_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let lease = lease_of(&folder, "w1:p1");
+        let held = lease.try_take().unwrap().unwrap();
+        assert!(lease.is_in_place(&held));
+        std::fs::remove_dir_all(folder.path().join("leases")).unwrap();
+        assert!(!lease.is_in_place(&held));
+        let again = lease.try_take().unwrap().unwrap();
+        assert!(lease.is_in_place(&again) && !lease.is_in_place(&held));
     }
 }

@@ -18,7 +18,7 @@
 //! let pane = Reporter::builder("my-agent") // never fails; inert outside Herdr
 //! #   .environment(lookup)
 //!     .start();
-//! pane.session("0b7c1f").title("Fix the login redirect");
+//! pane.set_session("0b7c1f").set_title("Fix the login redirect");
 //! let turn = pane.turn(); // working
 //! {
 //!     let _tool = turn.tool("grep"); // ids are made; drop = finished
@@ -37,52 +37,61 @@
 //!
 //! # Parts
 //!
-//! - [`AgentEvent`] is what a host says; [`EventLine`] is the same as JSON
-//!   lines. [`Activity`] folds events, [`Snapshot`] is what the pane is to show.
-//! - [`machine::PaneMachine`] holds every rule of reporting, without clock,
-//!   socket or thread.
-//! - [`Reporter`] owns a claim and [`Handle`]s report to it; one thread with a
-//!   runtime of its own executes what the machine says.
+//! - [`AgentEvent`] is what a host says; the calls of a [`Handle`] say the usual
+//!   ones.
+//! - [`Reporter`] owns a claim, and any number of [`Handle`]s report to it. One
+//!   thread with a runtime of its own sends what results.
+//! - [`Status`] says whether the pane shows it, a [`Receipt`] what became of
+//!   each report, a [`Diagnostic`] what keeps them from showing.
+//!
+//! Every type that these calls name is here; a host depends on this crate alone.
 
 mod activity;
 mod builder;
+mod clock;
 mod config;
 mod diagnostic;
 mod engine;
 mod error;
 mod event;
 mod feed;
-mod guards;
 mod handle;
 mod lease;
+mod lease_owner;
+#[doc(hidden)]
 pub mod machine;
+mod process;
 mod receipt;
 mod reporter;
+mod runtime;
+mod scopes;
 mod scrub;
-mod source;
-
-pub use activity::{Activity, OPEN_MAX, Presentation, Refused, Session, Snapshot, show_context};
-pub use builder::Builder;
-pub use config::{Config, Privacy, ReasonLabel, Role, Source, UnverifiedPane, Verify};
-pub use diagnostic::{Diagnostic, DiagnosticKind};
-#[cfg(unix)]
-pub use engine::{await_shell, judge_identity};
-pub use error::{Error, ErrorKind};
 #[doc(hidden)]
-pub use event::repaired;
+pub mod sidecar;
+mod source;
+mod status;
+
+pub use herdr_proto::{
+    InvalidValue, PaneId, ReportState, Seq, SourceId, StateKey, Ttl, strip_controls,
+};
+pub use herdr_socket_transport::Endpoint;
+
+pub use activity::{OPEN_MAX, Refused};
+pub use builder::Builder;
+pub use config::{Config, Privacy, ReasonLabel, Role, Source, UnverifiedPane};
+pub use diagnostic::{Diagnostic, DiagnosticKind};
+pub use error::{Error, ErrorKind};
 pub use event::{
-    AgentEvent, EventId, EventLine, ID_MAX_BYTES, LineError, LineProblem, MAIN_AGENT, Prompt,
-    PromptKind, SessionStarted, TurnOutcome,
+    AgentEvent, EventId, ID_MAX_BYTES, MAIN_AGENT, Prompt, PromptKind, SessionStarted, TurnOutcome,
 };
 pub use feed::Feed;
-pub use guards::{OpenPrompt, ToolRun, Turn};
-pub use handle::{Flushed, Handle};
-pub use lease::LeaseFile;
+pub use handle::Handle;
 pub use machine::{Counters, Ended};
 pub use receipt::{Outcome, Part, Reason, Receipt};
 pub use reporter::{DROP_BUDGET, Reporter};
+pub use scopes::{OpenPrompt, ToolRun, Turn};
 pub use scrub::scrub;
-pub use source::{SourceNotice, source_for};
+pub use status::{Flushed, OffReason, Status};
 
 /// The README's example and those of the guide for hosts are tests.
 #[cfg(doctest)]

@@ -76,7 +76,10 @@ pub enum Outcome {
     Ignored,
     /// Stored, and not visible.
     Hidden,
-    /// Delivered; nobody looked, or looking could not tell.
+    /// Delivered, and nobody looks: a session or a release, of which nothing
+    /// can be read back, or what was not to be looked at.
+    Sent,
+    /// Delivered; a look was wanted and failed, or could not tell.
     Unverified,
     /// Not delivered.
     Failed,
@@ -90,6 +93,7 @@ impl Outcome {
             Self::Superseded => "superseded",
             Self::Ignored => "ignored",
             Self::Hidden => "hidden",
+            Self::Sent => "sent",
             Self::Unverified => "unverified",
             Self::Failed => "failed",
         }
@@ -142,9 +146,7 @@ impl Reason {
     /// What a person can do about it.
     pub const fn remedy(&self) -> &'static str {
         match self {
-            Self::StaleSequence => {
-                "close the pane and open another, or allow a fresh source (fresh_source)"
-            }
+            Self::StaleSequence => "close the pane and open another",
             Self::ForeignSession(_) => {
                 "end that agent's session, or leave the state to its integration; title and tokens still show"
             }

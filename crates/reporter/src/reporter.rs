@@ -20,8 +20,14 @@ pub const DROP_BUDGET: Duration = Duration::from_millis(500);
 /// wait. A release is only sent if something was reported.
 ///
 /// The host's process can end without dropping it (`exit`, a signal); then the
-/// title and tokens go by their ttl and the row stays. The sidecar's guard is
-/// for that.
+/// title and tokens go by their ttl and the row stays. The sidecar's supervisor
+/// is for that.
+///
+/// A copy of the process that `fork` makes is inert at once: its reporter says
+/// so ([`OffReason::Forked`](crate::OffReason::Forked)), waits for nothing and
+/// ends nothing. The copy may start a reporter of its own; that one waits for
+/// this one's end, as any other process does. If this process is killed, a copy
+/// that lives on keeps the pane's lease until it ends or runs another program.
 #[must_use = "dropping the reporter releases the pane"]
 pub struct Reporter {
     handle: Handle,
@@ -55,7 +61,8 @@ impl Reporter {
     }
 
     /// As [`close`](Self::close), without blocking; works under any executor.
-    /// The engine keeps to the budget, which counts from the first poll.
+    /// The budget counts from the first poll. It is kept by a thread that all
+    /// such waits of the process share, whatever holds the reporter up.
     ///
     /// # Cancel safety
     ///
@@ -65,7 +72,7 @@ impl Reporter {
     pub async fn close_async(mut self, budget: Duration) -> Ended {
         self.thread = None;
         self.shared.begin_close(budget);
-        self.shared.ended().await
+        self.shared.ended_within(budget).await
     }
 
     /// Releases the pane in the background, within [`DROP_BUDGET`], and does not
@@ -77,6 +84,11 @@ impl Reporter {
 
     fn end_within(&mut self, budget: Duration) -> Ended {
         let thread = self.thread.take();
+        if self.shared.is_forked() {
+            // There is no such thread in this process.
+            std::mem::forget(thread);
+            return Ended::NothingToRelease;
+        }
         self.shared.begin_close(budget);
         let ended = self.shared.wait_ended(budget);
         if let Some(thread) = thread.filter(|_| !self.shared.is_active()) {

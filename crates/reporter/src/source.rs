@@ -10,7 +10,7 @@ use crate::lease::stable_hash;
 ///
 /// ```
 /// use herdr_proto::AgentLabel;
-/// let source = herdr_reporter::source_for(&AgentLabel::parse("My Agent")?);
+/// let source = herdr_reporter::sidecar::source_for(&AgentLabel::parse("My Agent")?);
 /// assert_eq!(source.as_str(), "custom:my-agent");
 /// # Ok::<(), herdr_proto::InvalidValue>(())
 /// ```

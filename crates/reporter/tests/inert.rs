@@ -13,7 +13,8 @@ use std::time::Duration;
 use fake_herdr::FakeHerdr;
 use herdr_proto::{PaneId, ReportState, SourceId, integrations};
 use herdr_reporter::{
-    Builder, Config, Counters, DiagnosticKind, Ended, Flushed, Handle, Prompt, Reporter, Role,
+    Builder, Config, Counters, DiagnosticKind, Ended, Flushed, Handle, OffReason, Prompt, Reporter,
+    Role, Status,
 };
 use herdr_socket_transport::Endpoint;
 
@@ -110,14 +111,15 @@ fn left_to_others(builder: impl Fn(&str) -> Builder) -> Vec<Case> {
 
 /// All that a host may do.
 fn use_everything(pane: &Handle) {
-    pane.session("s").title("T").model("m", None).usage(1).token("k", Some("v".into()));
+    pane.set_session("s").set_title("T").set_model("m", None).set_usage(1).set_token("k", "v");
     let turn = pane.turn();
     let tool = turn.tool("grep");
     let ask = turn.prompt(Prompt::approval("x"));
     pane.release();
     drop((tool, ask, turn));
-    assert_eq!(pane.flush(Duration::from_secs(60)), Flushed::Inactive);
-    assert_eq!(pane.receipts().recv(), None, "over from the beginning");
+    let flushed = pane.flush(Duration::from_secs(60));
+    assert_eq!(flushed, Flushed::NotReporting(pane.status()));
+    assert_eq!(pane.receipts().iter().next(), None, "over from the beginning");
     assert_eq!(pane.counters(), Counters::default());
 }
 
@@ -134,10 +136,19 @@ fn what_is_inert_leaves_no_trace() {
         let pane = builder.start();
         assert_eq!(threads(), before, "{name}");
         assert!(!pane.is_active(), "{name}");
+        let status = pane.status();
+        let expected = match told {
+            None => matches!(
+                status,
+                Status::NotInHerdr | Status::Off(OffReason::Disabled | OffReason::Role(_))
+            ),
+            Some(DiagnosticKind::Deferred) => status == Status::Off(OffReason::LoadedReporter),
+            Some(_) => status == Status::Off(OffReason::Misconfigured),
+        };
+        assert!(expected, "{name}: {status:?}");
         use_everything(&pane);
-        let diagnostics = pane.diagnostics();
-        let kinds: Vec<_> =
-            std::iter::from_fn(|| diagnostics.recv()).map(|told| told.kind).collect();
+        let mut diagnostics = pane.diagnostics();
+        let kinds: Vec<_> = diagnostics.iter().map(|told| told.kind).collect();
         assert_eq!(kinds, Vec::from_iter(told), "{name}");
         assert_eq!(pane.close(Duration::from_secs(60)), Ended::NothingToRelease, "{name}");
         assert_eq!(threads(), before, "{name}");
@@ -162,7 +173,7 @@ fn what_is_inert_leaves_no_trace() {
         let pane = builder("host").config(config).start();
         assert!(pane.is_active(), "{name}");
         assert!(threads() > before, "{name}");
-        pane.state(ReportState::Working);
+        pane.set_state(ReportState::Working);
         assert_eq!(pane.flush(Duration::from_secs(20)), Flushed::Delivered);
         assert_eq!(pane.close(Duration::from_millis(500)), Ended::Released);
     }

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use herdr_reporter::{Activity, Config, EventLine, Snapshot};
+use herdr_reporter::Config;
+use herdr_reporter::sidecar::{Activity, EventLine, Snapshot};
 use serde_json::Value;
 
 fn sessions() -> Vec<PathBuf> {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use herdr_proto::limits::SERVER_LINE_MAX;
-use herdr_proto::{Call, Subscribe, Subscription, SubscriptionStarted, encode};
+use herdr_proto::{Call, Subscribe, SubscriptionStarted, encode};
 
 use crate::Connection;
 use crate::error::{Error, ErrorKind};
@@ -15,7 +15,7 @@ use crate::hedge::Hedging;
 use crate::options::Options;
 use crate::peer::Peer;
 use crate::read;
-use crate::stream::{EventStream, HeldStream};
+use crate::stream::HeldStream;
 
 /// Speaks with the server behind one socket, one connection for each request.
 ///
@@ -243,32 +243,10 @@ impl Client {
     ///
     /// Dropping the future closes the connection and changes nothing else.
     pub async fn hold(&self) -> Result<HeldStream, Error> {
-        Ok(HeldStream::new(self.open_stream(Vec::new()).await?))
-    }
-
-    /// Subscribes to events.
-    ///
-    /// Each subscription costs the server work every 100 ms for as long as the
-    /// stream is open (protocol.md section 7.5), so ask for few. The deadline
-    /// covers the acknowledgement; the stream itself has none.
-    ///
-    /// # Errors
-    ///
-    /// As [`call`](Self::call). A pane that does not exist is refused with the
-    /// code `pane_not_found`.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future closes the connection and changes nothing else.
-    pub async fn subscribe(&self, subscriptions: Vec<Subscription>) -> Result<EventStream, Error> {
-        Ok(EventStream::new(self.open_stream(subscriptions).await?))
-    }
-
-    async fn open_stream(&self, subscriptions: Vec<Subscription>) -> Result<Connection, Error> {
-        let line = self.encode(&Subscribe::to(subscriptions))?;
+        let line = self.encode(&Subscribe::nothing())?;
         let (connection, reply) = self.request(&line, Subscribe::METHOD).await?;
         read::reply::<SubscriptionStarted>(&reply, self.socket())?;
-        Ok(connection)
+        Ok(HeldStream::new(connection))
     }
 
     async fn request_within(

@@ -57,7 +57,7 @@ pub use identity::{SocketIdentity, inode};
 pub use misconfiguration::{Misconfiguration, Why};
 pub use options::{DEFAULT_DEADLINE, DEFAULT_REPLY_CAP, Options};
 pub use peer::Peer;
-pub use stream::{Ended, EventStream, HeldStream};
+pub use stream::{Ended, HeldStream};
 
 #[cfg(not(unix))]
 use elsewhere::Connection;

@@ -1,9 +1,6 @@
-use herdr_proto::Event;
-
 use crate::Connection;
-use crate::error::{Error, ErrorKind};
+use crate::error::ErrorKind;
 use crate::peer::Peer;
-use crate::read;
 
 /// A connection that is only there to end.
 ///
@@ -63,48 +60,10 @@ impl HeldStream {
     }
 }
 
-/// The events of a subscription.
-///
-/// On 0.8.2 the server replays up to 512 old events first, one for each
-/// subscription and 100 ms (protocol.md section 7.5). So an event is a hint to
-/// read the pane, never a fact by itself. There is no heartbeat and no time
-/// limit; this side never sends a byte. Dropping it ends the subscription.
-#[derive(Debug)]
-#[must_use = "the subscription ends as soon as this is dropped"]
-pub struct EventStream {
-    connection: Connection,
-}
-
-impl EventStream {
-    pub(crate) fn new(connection: Connection) -> Self {
-        Self { connection }
-    }
-
-    /// Who serves the socket.
-    pub fn peer(&self) -> Peer {
-        self.connection.peer()
-    }
-
-    /// The next event, or `None` when the server closed the stream between
-    /// two events.
-    ///
-    /// Kinds that this crate does not know come through as they are.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Malformed`] for a line that is no event; the stream goes
-    /// on after it. [`ErrorKind::Rejected`] for an error that the server sends
-    /// in the stream, such as `events_lost` (servers from 0.9.2). Everything
-    /// else ends the stream: a broken end, a line over the cap, a failure of
-    /// the connection.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: no event is lost, half an event stays until its rest comes.
-    pub async fn next(&mut self) -> Result<Option<Event>, Error> {
-        match self.connection.next_line().await? {
-            Some(line) => read::event(&line, self.connection.socket()).map(Some),
-            None => Ok(None),
-        }
+/// Ends it for good: a copy of the process that `fork` has made would keep a
+/// connection open that is only left.
+impl Drop for HeldStream {
+    fn drop(&mut self) {
+        self.connection.shut_down();
     }
 }

@@ -13,7 +13,6 @@ async fn every_request_says_so() {
         client.call(&Ping::default()).await.unwrap_err(),
         client.exchange(b"{}\n").await.unwrap_err(),
         client.hold().await.unwrap_err(),
-        client.subscribe(Vec::new()).await.unwrap_err(),
     ];
     for error in errors {
         assert_eq!((error.kind(), error.phase()), (ErrorKind::Unsupported, None));

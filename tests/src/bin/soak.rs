@@ -11,7 +11,7 @@ use e2e::soak;
 /// pane with what its host last said. A lie is a pane that shows something else
 /// for more than three seconds while the server is well.
 ///
-/// The server is the fake, or the program that HERDR_BIN names.
+/// The server is the fake, or the program that `HERDR_BIN` names.
 #[derive(Parser)]
 struct Arguments {
     /// How long hosts come and go

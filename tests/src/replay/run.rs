@@ -8,27 +8,41 @@ use serde_json::{Value, json};
 
 use super::script::{Expected, Script, Step};
 use super::target::Target;
+use super::whole::Whole;
 use super::{Mismatch, Summary, compare};
 
-/// Plays a script on a workspace that is made for it and removed afterwards.
+/// What was recorded, and what came.
+pub(super) type Difference = (Value, Value);
+
+/// Plays a script on a workspace that is made for it and removed afterwards; a
+/// whole one on a server with nothing open.
 ///
 /// # Errors
 ///
 /// If the server cannot be reached or gives no workspace. A step that goes
 /// otherwise than recorded is no error but a mismatch.
 pub fn play(script: &Script, target: &mut dyn Target) -> anyhow::Result<Summary> {
-    let mut player = Player { target, ids: BTreeMap::new(), workspaces: Vec::new() };
-    player.set_up(script.focused)?;
-    let mut summary = Summary { traces: 1, steps: script.steps.len(), mismatches: Vec::new() };
-    for (line, step) in &script.steps {
-        if let Some((expected, got)) = player.step(step)? {
-            summary.mismatches.push(Mismatch {
-                file: script.file.clone(),
-                line: *line,
-                expected: expected.to_string(),
-                got: got.to_string(),
-            });
+    let mut summary = Summary { traces: 1, steps: script.steps.len(), ..Summary::default() };
+    let mut note = |line: usize, difference: Option<Difference>| {
+        summary.mismatches.extend(difference.map(|(expected, got)| Mismatch {
+            file: script.file.clone(),
+            line,
+            expected: expected.to_string(),
+            got: got.to_string(),
+        }));
+    };
+    if script.is_whole() {
+        let mut whole = Whole::begin(target)?;
+        for (line, step) in &script.steps {
+            note(*line, whole.step(step)?);
         }
+        return Ok(summary);
+    }
+    let mut player =
+        Player { target, ids: BTreeMap::new(), workspaces: Vec::new(), lag: Duration::ZERO };
+    player.set_up(script.focused)?;
+    for (line, step) in &script.steps {
+        note(*line, player.step(step)?);
     }
     player.clean_up()?;
     Ok(summary)
@@ -39,6 +53,8 @@ struct Player<'a> {
     /// The pane ids by the script's names, `$PANE` and so on.
     ids: BTreeMap<String, String>,
     workspaces: Vec<String>,
+    /// How much longer to wait, as something lives that much longer.
+    lag: Duration,
 }
 
 impl Player<'_> {
@@ -63,10 +79,11 @@ impl Player<'_> {
     }
 
     /// A step that went otherwise gives what was recorded and what came.
-    fn step(&mut self, step: &Step) -> anyhow::Result<Option<(Value, Value)>> {
+    fn step(&mut self, step: &Step) -> anyhow::Result<Option<Difference>> {
         Ok(match step {
             Step::Call { method, params, reply } => {
-                let params = self.fill(params);
+                let mut params = self.fill(params);
+                self.lengthen(&mut params);
                 let line = self.call(method, &params)?;
                 self.learn(method, line.as_deref());
                 differs(reply, compare::reply(line.as_deref()))
@@ -77,7 +94,7 @@ impl Player<'_> {
                 differs(reply, compare::reply(line.as_deref()))
             }
             Step::Wait { ms } => {
-                self.target.wait(Duration::from_millis(*ms))?;
+                self.target.wait(Duration::from_millis(*ms) + self.lag)?;
                 None
             }
             Step::Observe(expected) => {
@@ -103,13 +120,23 @@ impl Player<'_> {
                 self.target.wait(Duration::from_millis(*ms))?;
                 self.check_streams(streams)?
             }
+            _ => anyhow::bail!("a step of a whole recording, of which there is no snapshot"),
         })
+    }
+
+    /// A time to live so short that a request may outlast it is made longer.
+    fn lengthen(&mut self, params: &mut Value) {
+        let lag = self.target.lag();
+        if let Some(ttl) = params["ttl_ms"].as_u64().filter(|ttl| (1..1000).contains(ttl)) {
+            params["ttl_ms"] = (ttl + u64::try_from(lag.as_millis()).unwrap_or(0)).into();
+            self.lag = lag;
+        }
     }
 
     fn check_streams(
         &mut self,
         streams: &BTreeMap<String, Expected>,
-    ) -> anyhow::Result<Option<(Value, Value)>> {
+    ) -> anyhow::Result<Option<Difference>> {
         let names: BTreeMap<String, String> =
             self.ids.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
         let mut came: BTreeMap<String, Expected> = BTreeMap::new();
@@ -193,10 +220,10 @@ impl Player<'_> {
     }
 }
 
-fn request(id: &str, method: &str, params: &Value) -> Vec<u8> {
+pub(super) fn request(id: &str, method: &str, params: &Value) -> Vec<u8> {
     format!("{}\n", json!({ "id": id, "method": method, "params": params })).into_bytes()
 }
 
-fn differs(expected: &Value, got: Value) -> Option<(Value, Value)> {
+fn differs(expected: &Value, got: Value) -> Option<Difference> {
     (*expected != got).then(|| (expected.clone(), got))
 }

@@ -19,16 +19,69 @@ pub struct Script {
     pub(super) steps: Vec<(usize, Step)>,
 }
 
+impl Script {
+    /// Whether it holds whole replies and snapshots, and so needs a server of its
+    /// own.
+    pub fn is_whole(&self) -> bool {
+        self.steps.iter().any(|(_, step)| matches!(step, Step::Snapshot(_)))
+    }
+}
+
 #[derive(Debug)]
 pub(super) enum Step {
-    Call { method: String, params: Value, reply: Value },
-    Raw { bytes: String, reply: Value },
-    Wait { ms: u64 },
+    Call {
+        method: String,
+        params: Value,
+        reply: Value,
+    },
+    Raw {
+        bytes: String,
+        reply: Value,
+    },
+    Wait {
+        ms: u64,
+    },
     Observe(Value),
-    Open { stream: String, subscriptions: Value, reply: Value },
-    Write { stream: String, bytes: String },
-    HalfClose { stream: String },
-    After { ms: u64, streams: BTreeMap<String, Expected> },
+    Open {
+        stream: String,
+        subscriptions: Value,
+        reply: Value,
+    },
+    Write {
+        stream: String,
+        bytes: String,
+    },
+    HalfClose {
+        stream: String,
+    },
+    After {
+        ms: u64,
+        streams: BTreeMap<String, Expected>,
+    },
+    Appears {
+        pane: String,
+        agent: String,
+    },
+    Exits {
+        pane: String,
+    },
+    /// The looks of the panes from then on, and how long they were looked at where
+    /// that is said.
+    Settles {
+        looks: Vec<Look>,
+        for_ms: Option<u64>,
+    },
+    /// The whole state of the server; `None` if it is the same as before.
+    Snapshot(Option<Value>),
+    /// What a stream of each kind replays.
+    Events(Map<String, Value>),
+}
+
+/// What the panes look like some time after a step.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Look {
+    pub(super) after_ms: u64,
+    pub(super) panes: Value,
 }
 
 /// What came on a stream within a window.
@@ -105,6 +158,14 @@ pub fn read(file: &Path) -> anyhow::Result<Option<Script>> {
     Ok(Some(Script { file: file.to_owned(), focused, steps }))
 }
 
+/// A program in a pane.
+#[derive(Deserialize)]
+struct Program {
+    pane: String,
+    #[serde(default)]
+    agent: String,
+}
+
 fn step(line: &[u8]) -> anyhow::Result<Step> {
     let line = serde_json::from_slice::<Value>(line).map_err(|error| {
         // The file's line is named already, this one is always the first.
@@ -146,11 +207,29 @@ fn step(line: &[u8]) -> anyhow::Result<Step> {
             streams: serde_json::from_value(take(&mut line, "streams")?)?,
         });
     }
+    if let Some(program) = line.remove("appears") {
+        let Program { pane, agent } = serde_json::from_value(program)?;
+        return Ok(Step::Appears { pane, agent });
+    }
+    if let Some(program) = line.remove("exits") {
+        let Program { pane, .. } = serde_json::from_value(program)?;
+        return Ok(Step::Exits { pane });
+    }
+    if let Some(looks) = line.remove("settles") {
+        let for_ms = line.get("for_ms").and_then(Value::as_u64);
+        return Ok(Step::Settles { looks: serde_json::from_value(looks)?, for_ms });
+    }
+    if let Some(snapshot) = line.remove("snapshot") {
+        return Ok(Step::Snapshot(Some(snapshot).filter(|snapshot| snapshot != "same")));
+    }
+    if let Some(events) = line.remove("events") {
+        return Ok(Step::Events(serde_json::from_value(events)?));
+    }
     match line.remove("observe") {
         Some(observed) => Ok(Step::Observe(observed)),
         None => bail!(
-            "it has no `call`, `raw`, `wait_ms`, `observe`, `open`, `write`, `half_close` or \
-             `after_ms` of the right type"
+            "it has no `call`, `raw`, `wait_ms`, `observe`, `open`, `write`, `half_close`, \
+             `after_ms`, `appears`, `exits`, `settles`, `snapshot` or `events` of the right type"
         ),
     }
 }

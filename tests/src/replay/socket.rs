@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use serde_json::json;
+use tempfile::TempDir;
 
+use super::run::request;
 use super::target::Target;
 
 /// Longest wait for an answer. The server itself gives up after 5 s.
@@ -20,6 +23,9 @@ const ANSWER_MAX: usize = 1 << 20;
 /// A busy machine delivers late.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// As long as a request may take at most between two that belong together.
+const LAG: Duration = Duration::from_millis(50);
+
 /// Most time between two looks at a stream while others are looked at too.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -29,6 +35,9 @@ pub struct SocketTarget {
     path: PathBuf,
     longest_wait: Duration,
     streams: BTreeMap<String, Held>,
+    began: Instant,
+    /// Where the programs are that are played in the panes.
+    programs: Option<TempDir>,
 }
 
 #[derive(Debug)]
@@ -41,7 +50,13 @@ struct Held {
 impl SocketTarget {
     /// The server that listens at this path.
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), longest_wait: Duration::MAX, streams: BTreeMap::new() }
+        Self {
+            path: path.to_owned(),
+            longest_wait: Duration::MAX,
+            streams: BTreeMap::new(),
+            began: Instant::now(),
+            programs: None,
+        }
     }
 
     /// Waits no longer than this where a script waits longer. Scripts let a
@@ -112,6 +127,36 @@ impl Target for SocketTarget {
                 std::thread::sleep(left);
             }
         }
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn begin(&mut self, pane: &str, agent: &str) -> anyhow::Result<()> {
+        let folder = match &self.programs {
+            Some(folder) => folder.path(),
+            None => self.programs.insert(tempfile::tempdir()?).path(),
+        };
+        let program = folder.join(agent);
+        if !program.exists() {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let sleep = std::env::split_paths(&path).map(|folder| folder.join("sleep"));
+            let sleep = sleep.into_iter().find(|sleep| sleep.exists()).context("no sleep here")?;
+            std::fs::copy(sleep, &program)?;
+        }
+        let text = format!("{} 600\n", program.display());
+        let params = json!({ "pane_id": pane, "text": text });
+        self.exchange(&request("t", "pane.send_text", &params)).map(|_| ())
+    }
+
+    fn end(&mut self, pane: &str) -> anyhow::Result<()> {
+        let params = json!({ "pane_id": pane, "keys": ["ctrl+c"] });
+        self.exchange(&request("t", "pane.send_keys", &params)).map(|_| ())
+    }
+
+    fn lag(&self) -> Duration {
+        LAG
     }
 
     fn grace(&self) -> Duration {

@@ -40,6 +40,28 @@ pub trait Target {
     /// If a stream breaks.
     fn wait(&mut self, time: Duration) -> anyhow::Result<()>;
 
+    /// The time since the beginning.
+    fn now(&self) -> Duration;
+
+    /// Begins a program with the name of an agent in a pane's foreground. It
+    /// draws nothing. Nothing happens where there is no such pane.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be reached.
+    fn begin(&mut self, pane: &str, agent: &str) -> anyhow::Result<()>;
+
+    /// Ends the program in a pane's foreground.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be reached.
+    fn end(&mut self, pane: &str) -> anyhow::Result<()>;
+
+    /// How much longer than recorded a time to live lasts: between two requests
+    /// real time passes, which none did in a recording.
+    fn lag(&self) -> Duration;
+
     /// How much longer than recorded an event may take. In real time a window
     /// is exact in the order of events, not in their time.
     fn grace(&self) -> Duration;

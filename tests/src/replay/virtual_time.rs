@@ -1,10 +1,11 @@
 //! The pure model as a target: time passes only where a script says so.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use fake_herdr::{Answer, Model, Stream};
+use fake_herdr::{Answer, Folders, Model, Profile, Stream};
 
 use super::target::Target;
 
@@ -27,6 +28,18 @@ impl VirtualTarget {
     /// A Herdr 0.8.2 at the start of its time.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same with nothing open.
+    pub fn empty() -> Self {
+        let mut folders = Folders::default();
+        folders.home = std::env::var("HOME").unwrap_or(folders.home);
+        folders.name = |path| {
+            let path = Path::new(path);
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_str()?.to_owned();
+            path.is_dir().then_some(name)
+        };
+        Self { model: Model::empty(Profile::default()).with_folders(folders), ..Self::default() }
     }
 
     fn held(&mut self, stream: &str) -> anyhow::Result<&mut Held> {
@@ -81,6 +94,24 @@ impl Target for VirtualTarget {
         }
         self.now = end;
         Ok(())
+    }
+
+    fn now(&self) -> Duration {
+        self.now
+    }
+
+    fn begin(&mut self, pane: &str, agent: &str) -> anyhow::Result<()> {
+        self.model.agent_begins(self.now, pane, agent, "idle");
+        Ok(())
+    }
+
+    fn end(&mut self, pane: &str) -> anyhow::Result<()> {
+        self.model.agent_ends(self.now, pane);
+        Ok(())
+    }
+
+    fn lag(&self) -> Duration {
+        Duration::ZERO
     }
 
     fn grace(&self) -> Duration {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use herdr_proto::{AgentGet, Call, PaneGet, PaneInfo, PaneList, Subscription};
+use herdr_proto::{AgentGet, Call, PaneGet, PaneInfo, PaneList};
 use herdr_reporter::{Flushed, Handle};
 
 use super::poll::until_on_time;
@@ -139,9 +139,8 @@ impl Stage {
     }
 
     /// The states of the pane from now on.
-    pub fn watch(&self) -> Watch<'_> {
-        let pane_id = self.pane.clone();
-        self.server.watch(Subscription::StatusChanged { pane_id, agent_status: None })
+    pub fn watch(&self) -> Watch {
+        self.server.watch(&self.pane)
     }
 }
 

@@ -102,6 +102,16 @@ impl Stage {
         Self { server, workspace, pane, folder }
     }
 
+    /// The program that `HERDR_BIN` names, with nothing open; its socket lives as
+    /// long as what is given.
+    ///
+    /// # Panics
+    ///
+    /// If it does not start.
+    pub fn unopened() -> Option<Unopened> {
+        Some(Unopened(Server::unopened(&Kind::Program(program::named()?))))
+    }
+
     /// The pane's id.
     pub fn pane(&self) -> &PaneId {
         &self.pane
@@ -286,6 +296,17 @@ impl Stage {
             let (_, pane) = self.server.make_workspace("body", false);
             assert_eq!(pane, self.pane.as_str(), "a fresh server counts from the start");
         }
+    }
+}
+
+/// A server of its own on which nothing was opened yet.
+#[derive(Debug)]
+pub struct Unopened(Server);
+
+impl Unopened {
+    /// Where it listens.
+    pub fn socket(&self) -> &Path {
+        self.0.socket()
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fake_herdr::{FakeHerdr, Fault};
-use herdr_proto::{Call, Ping, Subscription};
+use herdr_proto::{Call, PaneId, Ping};
 use herdr_socket_transport::{Client, Error, Options};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -59,6 +59,18 @@ impl Server {
     ///
     /// If it does not start; there is nothing to test then.
     pub(super) fn start(kind: &Kind) -> Arc<Self> {
+        let server = Self::unopened(kind);
+        // It has the focus from now on, so the panes of the bodies are unseen.
+        server.make_workspace("focused", true);
+        Arc::new(server)
+    }
+
+    /// Starts one with nothing open.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    pub(super) fn unopened(kind: &Kind) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime");
         let (host, socket) = match kind {
@@ -80,9 +92,7 @@ impl Server {
         let client = Client::new(socket, Options::default());
         let server = Self { kind: kind.clone(), host, client, patient, runtime };
         server.await_ready();
-        // It has the focus from now on, so the panes of the bodies are unseen.
-        server.make_workspace("focused", true);
-        Arc::new(server)
+        server
     }
 
     /// The one that the bodies of this process share as long as one of them
@@ -141,9 +151,8 @@ impl Server {
         self.runtime.block_on(self.client.call(call))
     }
 
-    pub(super) fn watch(&self, subscription: Subscription) -> Watch<'_> {
-        let stream = self.runtime.block_on(self.client.subscribe(vec![subscription]));
-        Watch::new(stream.expect("a stream of events"), &self.runtime)
+    pub(super) fn watch(&self, pane: &PaneId) -> Watch {
+        Watch::start(self.client.socket(), pane)
     }
 
     /// Makes a workspace and gives its id and its pane's.

@@ -22,8 +22,8 @@ pub fn sidecar() -> &'static Path {
     SIDECAR.get_or_init(|| {
         let own = env::current_exe().expect("the path of this program");
         // TARGET/PROFILE/deps/TEST or TARGET/PROFILE/PROGRAM
-        let folders = own.ancestors().skip(1);
-        let profile = folders.skip_while(|folder| folder.ends_with("deps")).next();
+        let mut folders = own.ancestors().skip(1);
+        let profile = folders.find(|folder| !folder.ends_with("deps"));
         let profile = profile.expect("a profile's folder");
         let program = profile.join("herdr-socket-report");
         if is_stale(&program) {

@@ -24,20 +24,29 @@ impl Stage {
 
 impl Told {
     /// The next one, if it is there.
-    pub fn try_next(&self) -> Option<Diagnostic> {
-        std::iter::from_fn(|| self.feed.try_recv()).find(|diagnostic| self.is_news(diagnostic))
+    pub fn try_next(&mut self) -> Option<Diagnostic> {
+        loop {
+            let diagnostic = self.feed.try_recv()?;
+            if self.is_news(&diagnostic) {
+                return Some(diagnostic);
+            }
+        }
     }
 
     /// Waits for the next one; `None` if there is none within [`PATIENCE`].
-    pub fn next(&self) -> Option<Diagnostic> {
+    pub fn wait(&mut self) -> Option<Diagnostic> {
         let end = Instant::now() + PATIENCE;
-        let left = || end.saturating_duration_since(Instant::now());
-        std::iter::from_fn(|| self.feed.recv_timeout(left()))
-            .find(|diagnostic| self.is_news(diagnostic))
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let diagnostic = self.feed.recv_timeout(left)?;
+            if self.is_news(&diagnostic) {
+                return Some(diagnostic);
+            }
+        }
     }
 
     /// The kinds of those that are there.
-    pub fn kinds(&self) -> Vec<DiagnosticKind> {
+    pub fn kinds(&mut self) -> Vec<DiagnosticKind> {
         std::iter::from_fn(|| self.try_next()).map(|diagnostic| diagnostic.kind).collect()
     }
 

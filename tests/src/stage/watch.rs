@@ -1,11 +1,12 @@
 //! A stream of what a pane's state does.
 
+use std::io::{BufRead as _, BufReader, Lines, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
-use herdr_proto::{AgentStatus, EventData};
-use herdr_socket_transport::EventStream;
-use tokio::runtime::Runtime;
-use tokio::time::timeout;
+use herdr_proto::{AgentStatus, PaneId};
+use serde_json::{Value, json};
 
 /// How long the next event may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -13,14 +14,24 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The states of a pane as the server tells them, in order. A server looks at
 /// the pane every 100 ms and need not tell what was there in between.
 #[must_use = "it tells only what is asked for"]
-pub struct Watch<'a> {
-    stream: EventStream,
-    runtime: &'a Runtime,
+#[derive(Debug)]
+pub struct Watch {
+    lines: Lines<BufReader<UnixStream>>,
 }
 
-impl<'a> Watch<'a> {
-    pub(super) fn new(stream: EventStream, runtime: &'a Runtime) -> Self {
-        Self { stream, runtime }
+impl Watch {
+    pub(super) fn start(socket: &Path, pane: &PaneId) -> Self {
+        let mut stream = UnixStream::connect(socket).expect("the server takes connections");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time that is not zero");
+        let wanted = json!([{ "type": "pane.agent_status_changed", "pane_id": pane }]);
+        let request = json!({
+            "id": "stage", "method": "events.subscribe", "params": { "subscriptions": wanted },
+        });
+        stream.write_all(format!("{request}\n").as_bytes()).expect("the server reads");
+        let mut watch = Self { lines: BufReader::new(stream).lines() };
+        let started = watch.next().expect("an answer");
+        assert_eq!(started["result"]["type"], "subscription_started", "{started}");
+        watch
     }
 
     /// The states until this one has come, with it.
@@ -31,25 +42,21 @@ impl<'a> Watch<'a> {
     pub fn until(&mut self, last: &AgentStatus) -> Vec<AgentStatus> {
         let mut seen: Vec<AgentStatus> = Vec::new();
         loop {
-            let next = self.runtime.block_on(async { timeout(PATIENCE, self.stream.next()).await });
-            let event = match next {
-                Ok(Ok(Some(event))) => event,
-                other => panic!("{last} did not come after {seen:?}: {other:?}"),
-            };
-            let EventData::StatusChanged(change) = event.data else { continue };
+            let event = self.next();
+            let event = event.unwrap_or_else(|| panic!("{last} did not come after {seen:?}"));
+            let Some(status) = event["data"]["agent_status"].as_str() else { continue };
+            let status = AgentStatus::from(status);
             // Titles and labels are told by the same event.
-            if seen.last() != Some(&change.agent_status) {
-                seen.push(change.agent_status.clone());
+            if seen.last() != Some(&status) {
+                seen.push(status.clone());
             }
-            if change.agent_status.same_as(last) {
+            if status.same_as(last) {
                 return seen;
             }
         }
     }
-}
 
-impl std::fmt::Debug for Watch<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Watch").finish_non_exhaustive()
+    fn next(&mut self) -> Option<Value> {
+        serde_json::from_str(&self.lines.next()?.ok()?).ok()
     }
 }

@@ -16,7 +16,7 @@ e2e::bodies! {
 fn a_lost_row_is_back_within_five_seconds(stage: &Stage) {
     let host = stage.reporter();
     let _turn = host.turn();
-    host.title("mine");
+    host.set_title("mine");
     stage.wait_for("working");
     stage.flushed(&host);
     // It may be back before anybody can look.
@@ -40,7 +40,7 @@ fn a_lost_row_is_back_within_five_seconds(stage: &Stage) {
 
 fn a_writer_that_keeps_coming_back_is_left_alone(stage: &Stage) {
     let host = stage.reporter();
-    let told = stage.told(&host);
+    let mut told = stage.told(&host);
     let turn = host.turn();
     stage.wait_for("working");
     stage.flushed(&host);

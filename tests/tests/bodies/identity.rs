@@ -59,9 +59,9 @@ fn b34_a_process_that_is_not_in_the_pane_claims_nothing(stage: &Stage) {
         return skipped("b34", "no process is behind the pane");
     }
     let host = stage.builder(AGENT, |config| config.any_pane = false).start();
-    host.title("not here");
+    host.set_title("not here");
     let _turn = host.turn();
-    let told = stage.told(&host).next().map(|diagnostic| diagnostic.kind);
+    let told = stage.told(&host).wait().map(|diagnostic| diagnostic.kind);
     assert_eq!(told, Some(DiagnosticKind::ForeignPane));
     let shown = until(Duration::from_secs(1), || stage.seen().agent);
     assert_eq!(shown, None);
@@ -80,11 +80,11 @@ fn own_session(stage: &Stage) {
 
 /// The state is given up with one word, title and tokens go on.
 fn degrades(stage: &Stage, host: &Reporter) {
-    let told = stage.told(host);
-    let first = told.next().expect("it says so");
+    let mut told = stage.told(host);
+    let first = told.wait().expect("it says so");
     assert_eq!(first.kind, DiagnosticKind::Ignored);
     assert!(first.detail.contains("herdr:claude"), "{}", first.detail);
-    host.title("still here").token("branch", Some("main".into()));
+    host.set_title("still here").set_token("branch", "main");
     // The title's guards hide it as long as the pane is not ours.
     stage.wait(|pane| pane.tokens.get("branch").map(String::as_str) == Some("main"));
     let before = stage.requests();
@@ -128,17 +128,12 @@ fn b37_a_foreign_session_that_begins_later_does_so_too(stage: &Stage) {
     drop((ask, turn));
 }
 
-/// Runs an agent that Herdr knows in the pane: its detection on the fake, and
-/// a process of that name where there is a shell.
+/// Runs a process with the name of an agent that Herdr knows in the pane, if there
+/// is a shell.
 fn with_known_agent(stage: &Stage, meanwhile: impl Fn()) -> bool {
     let pane = stage.pane().as_str();
-    if let Some(fake) = stage.as_fake() {
-        assert!(fake.with_model(|model| model.agent_appears(fake.now(), pane, "claude", "idle")));
-        meanwhile();
-        assert!(fake.with_model(|model| model.agent_exits(fake.now(), pane)));
-    }
     if !stage.has_shell() {
-        return stage.as_fake().is_some();
+        return false;
     }
     // Our own program, as others may look at the name that they are called by.
     // Outside of Herdr it reads its terminal and does nothing.
@@ -163,7 +158,7 @@ fn with_known_agent(stage: &Stage, meanwhile: impl Fn()) -> bool {
 fn b38_a_known_agent_that_comes_and_goes_changes_nothing(stage: &Stage) {
     let host = stage.reporter();
     let turn = host.turn();
-    host.title("own label");
+    host.set_title("own label");
     stage.wait_for("working");
     stage.flushed(&host);
     let ours =
@@ -182,9 +177,9 @@ fn b38_a_known_agent_that_comes_and_goes_changes_nothing(stage: &Stage) {
 
 fn b40_a_session_that_is_not_shown_is_no_failure(stage: &Stage) {
     let host = stage.reporter_with(|config| config.session_token = true);
-    let receipts = host.receipts();
+    let mut receipts = host.receipts();
     let id = format!("\u{1b}[1m0b7c1f\u{7}-{}", "x".repeat(100));
-    host.session(&id);
+    host.set_session(&id);
     let turn = host.turn();
     let pane = stage.flushed(&host);
     let token = &pane.tokens["session"];
@@ -196,7 +191,8 @@ fn b40_a_session_that_is_not_shown_is_no_failure(stage: &Stage) {
     stage.flushed(&host);
     assert_eq!(stage.told(&host).kinds(), []);
     host.close(PATIENCE);
-    let bad: Vec<_> = std::iter::from_fn(|| receipts.recv())
+    let bad: Vec<_> = receipts
+        .iter()
         .filter(|receipt| matches!(receipt.outcome, Outcome::Ignored | Outcome::Failed))
         .collect();
     assert!(bad.is_empty(), "{bad:?}");
@@ -260,7 +256,7 @@ fn b31_a_closed_pane_ends_the_host_quietly(stage: &Stage) {
 fn b31_a_moved_pane_is_known_by_its_old_id(stage: &Stage) {
     let host = stage.reporter();
     let turn = host.turn();
-    host.title("on the move");
+    host.set_title("on the move");
     stage.wait_for("working");
     let destination = json!({ "type": "new_workspace", "label": "moved" });
     let moving = json!({ "pane_id": stage.pane(), "destination": destination, "focus": false });

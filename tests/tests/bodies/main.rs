@@ -7,12 +7,15 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod authority;
-mod guard;
+mod detected;
 mod identity;
 mod lifecycle;
+mod panes;
 mod sequence;
 mod server;
+mod supervisor;
 mod text;
+mod voice;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

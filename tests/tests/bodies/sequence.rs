@@ -19,7 +19,6 @@ e2e::bodies! {
         b01_a_killed_host_shows_again,
         b03_a_clock_that_was_stepped_back_is_climbed_over,
         b03_a_mark_that_nothing_gets_above_is_told_once,
-        b03_a_fresh_source_gets_past_a_mark_that_nothing_gets_above,
         b04_nanoseconds_under_the_same_source_are_climbed_over,
         b03_a_mark_raised_in_mid_run_is_climbed_over,
         b04_a_title_above_a_raised_mark_shows,
@@ -85,9 +84,9 @@ fn b04_nanoseconds_under_the_same_source_are_climbed_over(stage: &Stage) {
 fn b03_a_mark_that_nothing_gets_above_is_told_once(stage: &Stage) {
     stage.report_as(SOURCE, AGENT, "idle", Some(u64::MAX));
     let host = stage.reporter();
-    let told = stage.told(&host);
+    let mut told = stage.told(&host);
     let turn = host.turn();
-    let first = told.next().expect("a mute reporter says so");
+    let first = told.wait().expect("a mute reporter says so");
     assert_eq!(first.kind, DiagnosticKind::Ignored);
     assert_eq!(host.flush(PATIENCE), Flushed::Delivered);
     let before = stage.requests();
@@ -104,21 +103,9 @@ fn b03_a_mark_that_nothing_gets_above_is_told_once(stage: &Stage) {
     }
 }
 
-fn b03_a_fresh_source_gets_past_a_mark_that_nothing_gets_above(stage: &Stage) {
-    stage.report_as(SOURCE, AGENT, "idle", Some(u64::MAX));
-    let host = stage.reporter_with(|config| config.fresh_source = true);
-    let turn = host.turn();
-    stage.wait_for("working");
-    drop(turn);
-    stage.wait_for("idle");
-    host.close(PATIENCE);
-    stage.wait(|pane| pane.agent.is_none());
-}
-
-/// Everything that the library can report, once each.
 fn drive(stage: &Stage, host: &Reporter) {
-    host.session("one").title("A title").model("m-1", Some(200_000)).usage(34_000);
-    host.label(StateKey::Working, Some("busy".into())).token("branch", Some("main".into()));
+    host.set_session("one").set_title("A title").set_model("m-1", Some(200_000)).set_usage(34_000);
+    host.set_label(StateKey::Working, "busy").set_token("branch", "main");
     let turn = host.turn();
     stage.flushed(host);
     let tool = turn.tool("grep");
@@ -128,14 +115,14 @@ fn drive(stage: &Stage, host: &Reporter) {
     stage.flushed(host);
     drop(ask);
     stage.flushed(host);
-    host.title("").token("branch", None).session("two");
+    host.clear_title().clear_token("branch").set_session("two");
     stage.flushed(host);
     drop(turn);
     stage.flushed(host);
     host.release();
     stage.flushed(host);
     stage.wait_for_nothing();
-    host.state(herdr_proto::ReportState::Blocked);
+    host.set_state(herdr_proto::ReportState::Blocked);
     stage.flushed(host);
     stage.wait_for("blocked");
 }
@@ -163,10 +150,10 @@ fn b07_reports_never_overtake_each_other(stage: &Stage) {
     }
     let host = stage.reporter_with(|config| config.settle = Duration::ZERO);
     drop(host.turn());
-    host.session("one");
+    host.set_session("one");
     let turn = host.turn();
     drop(turn);
-    host.title("the end");
+    host.set_title("the end");
     let pane = stage.flushed(&host);
     assert!(pane.agent_status.same_as(&"idle".into()), "{pane:?}");
     assert_eq!(pane.title.as_deref(), Some("the end"));
@@ -223,7 +210,7 @@ fn shows_now(stage: &Stage) {
 fn b04_a_title_above_a_raised_mark_shows(stage: &Stage) {
     raise_metadata_mark(stage);
     let host = stage.reporter();
-    host.title("now").token("branch", Some("main".into()));
+    host.set_title("now").set_token("branch", "main");
     let _turn = host.turn();
     shows_now(stage);
     host.close(PATIENCE);
@@ -233,10 +220,10 @@ fn b04_a_title_above_a_raised_mark_shows(stage: &Stage) {
 fn b04_a_title_above_a_mark_raised_in_mid_run_shows(stage: &Stage) {
     let host = stage.reporter();
     let _turn = host.turn();
-    host.title("first");
+    host.set_title("first");
     stage.flushed(&host);
     raise_metadata_mark(stage);
-    host.title("now").token("branch", Some("main".into()));
+    host.set_title("now").set_token("branch", "main");
     shows_now(stage);
     host.close(PATIENCE);
     stage.wait_for_nothing();

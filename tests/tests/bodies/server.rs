@@ -60,7 +60,7 @@ fn b71_a_flood_of_titles_is_a_trickle(stage: &Stage) {
     let before = host.counters();
     let start = Instant::now();
     pace(1000, Duration::from_secs(1), |number| {
-        host.title(format!("title {number}"));
+        host.set_title(format!("title {number}"));
     });
     let pane = stage.flushed(&host);
     let took = start.elapsed();
@@ -73,7 +73,7 @@ fn b71_a_flood_of_titles_is_a_trickle(stage: &Stage) {
     assert_eq!(counters.offered, counters.delivered + counters.superseded, "{counters:?}");
     let before = stage.requests();
     for _ in 0..1000 {
-        host.title("title 999");
+        host.set_title("title 999");
     }
     stage.flushed(&host);
     if let (Some(before), Some(after)) = (before, stage.requests()) {
@@ -84,8 +84,8 @@ fn b71_a_flood_of_titles_is_a_trickle(stage: &Stage) {
 
 /// Shows something of every part.
 fn show_everything(stage: &Stage, host: &Reporter) {
-    host.title("survives").label(StateKey::Working, Some("busy".into()));
-    host.token("branch", Some("main".into()));
+    host.set_title("survives").set_label(StateKey::Working, "busy");
+    host.set_token("branch", "main");
     stage.flushed(host);
     assert!(everything(&stage.seen()));
 }
@@ -120,7 +120,7 @@ fn restarted(stage: &Stage, times: usize) {
     for _ in 0..times {
         stage.restart();
         stage.restore();
-        stage.wait_within(BACK_WITHIN, everything);
+        stage.wait(everything);
     }
     numbers_rise(stage);
     assert_eq!(host.close(PATIENCE), Ended::Released);
@@ -179,12 +179,12 @@ fn b76_a_host_outlives_its_server(stage: &Stage) {
     stage.stop();
     let start = Instant::now();
     for number in 0..1000 {
-        host.title(format!("title {number}"));
+        host.set_title(format!("title {number}"));
     }
     drop(turn);
     assert!(start.elapsed() < Duration::from_secs(1), "host calls do not wait");
-    let told = stage.told(&host);
-    let first = told.next().map(|diagnostic| diagnostic.kind);
+    let mut told = stage.told(&host);
+    let first = told.wait().map(|diagnostic| diagnostic.kind);
     assert_eq!(first, Some(DiagnosticKind::ConnectFailed));
     assert_eq!(host.flush(Duration::from_millis(200)), Flushed::TimedOut);
     assert_eq!(told.try_next(), None, "it is told once");
@@ -239,7 +239,7 @@ fn assert_works(what: &str, herdr: &FakeHerdr) {
         variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.into())
     };
     let host = Reporter::builder(AGENT).config(config).environment(lookup).start();
-    host.title("works");
+    host.set_title("works");
     let _turn = host.turn();
     let seen = herdr.wait_until(PATIENCE, |pane| {
         pane.agent_status == "working" && pane.title.as_deref() == Some("works")
@@ -268,7 +268,7 @@ fn b75_a_handoff_while_blocked(stage: &Stage) {
 fn b75_a_handoff_while_done(stage: &Stage) {
     let host = stage.reporter();
     drop(host.turn());
-    host.title("finished");
+    host.set_title("finished");
     stage.wait_for("idle");
     stage.flushed(&host);
     let Some(gap) = handed_off(stage) else { return };
@@ -281,7 +281,7 @@ fn b75_a_handoff_while_done(stage: &Stage) {
 fn b75_a_handoff_right_before_the_end(stage: &Stage) {
     let host = stage.reporter();
     let turn = host.turn();
-    host.title("short");
+    host.set_title("short");
     stage.wait_for("working");
     stage.flushed(&host);
     if handed_off(stage).is_none() {

@@ -23,9 +23,9 @@ e2e::bodies! {
 fn b42_a_new_title_keeps_labels_and_name(stage: &Stage) {
     let host = stage.reporter_with(|config| config.display_name = Some("Stage Host".into()));
     let _turn = host.turn();
-    host.label(StateKey::Working, Some("busy".into()));
+    host.set_label(StateKey::Working, "busy");
     for number in 0..10 {
-        host.title(format!("title {number}"));
+        host.set_title(format!("title {number}"));
         let pane = stage.flushed(&host);
         assert_eq!(pane.title, Some(format!("title {number}")));
         assert_eq!(pane.display_agent.as_deref(), Some("Stage Host"));
@@ -39,12 +39,12 @@ fn b45_what_becomes_blank_is_gone(stage: &Stage) {
     for blank in ["", "\u{1b}\n", " \t", "\u{1b}]0;only a title for the terminal\u{7}"] {
         // With a label beside it the record stays, without one nothing does.
         for label in [Some("busy".to_owned()), None] {
-            host.label(StateKey::Working, label.clone());
-            host.title("there").token("branch", Some("main".into()));
+            host.set_label(StateKey::Working, label.clone().unwrap_or_default());
+            host.set_title("there").set_token("branch", "main");
             let pane = stage.flushed(&host);
             assert_eq!(pane.title.as_deref(), Some("there"));
             assert_eq!(pane.tokens["branch"], "main");
-            host.title(blank).token("branch", Some(blank.into()));
+            host.set_title(blank).set_token("branch", blank);
             let pane = stage.flushed(&host);
             assert_eq!((pane.title, pane.tokens), (None, BTreeMap::new()), "{blank:?}");
             assert_eq!(pane.state_labels.get("working"), label.as_ref(), "{blank:?}");
@@ -52,7 +52,7 @@ fn b45_what_becomes_blank_is_gone(stage: &Stage) {
     }
     assert_eq!(stage.told(&host).kinds(), [], "the server refused nothing");
     let before = stage.requests();
-    host.title("").token("branch", None).title(" ");
+    host.clear_title().clear_token("branch").set_title(" ");
     stage.flushed(&host);
     if let (Some(before), Some(after)) = (before, stage.requests()) {
         let reads = |line: &&serde_json::Value| line["method"] == "pane.get";
@@ -66,7 +66,7 @@ fn comes_out(stage: &Stage, texts: &[(&str, &str)]) {
     let host = stage.reporter();
     let _turn = host.turn();
     for (text, expected) in texts {
-        host.title(*text).token("text", Some((*text).to_owned()));
+        host.set_title(*text).set_token("text", (*text).to_owned());
         let pane = stage.flushed(&host);
         assert_eq!(pane.title.as_deref(), Some(*expected), "title {text:?}");
         assert_eq!(pane.tokens["text"], *expected, "token {text:?}");
@@ -104,7 +104,7 @@ fn b49_invisible_characters_go_and_emoji_stay(stage: &Stage) {
     let long = "é".repeat(200);
     let host = stage.reporter();
     let _turn = host.turn();
-    host.title(long);
+    host.set_title(long);
     let title = stage.flushed(&host).title.unwrap();
     assert_eq!(title.chars().count(), 80);
     assert!(title.ends_with('…'), "{title}");
@@ -138,7 +138,7 @@ fn b54_each_privacy_level_shows_its_reason_and_takes_it_back(stage: &Stage) {
         (Privacy::Fixed, ["Waiting for approval", "Waiting for an answer"]),
     ] {
         let host = stage.reporter_with(|config| config.privacy = privacy);
-        host.title("Which key?");
+        host.set_title("Which key?");
         let turn = host.turn();
         for (prompt, shown) in asked.iter().zip(shown) {
             let ask = turn.prompt(prompt.clone());
@@ -182,7 +182,7 @@ fn b52_forty_tokens_are_what_fits(stage: &Stage) {
 fn b52_a_hundred_restarts_use_up_nothing(stage: &Stage) {
     for round in 0..100 {
         let host = stage.reporter();
-        host.token("round", Some(round.to_string()));
+        host.set_token("round", round.to_string());
         let _turn = host.turn();
         let pane = stage.flushed(&host);
         assert_eq!(pane.tokens["round"], round.to_string());

@@ -1,54 +1,87 @@
-//! What the detector sees: agents that appear and go, prompts on the screen
-//! (V1, V6, A3, D8 of protocol 5).
-//!
-//! A pane with a plain shell never gets here. It is for tests that play an
-//! agent's process.
+//! What a terminal makes of the detector's sightings (V1, V6, A3, D8 of
+//! protocol 5).
 
+use super::detector::Sighting;
 use super::sources::{is_full_lifecycle, is_official};
 use super::state::State;
-use super::terminal::{Gate, GateCause, Session, Terminal};
+use super::terminal::{Change, Gate, GateCause, Session, Terminal};
 
 impl Terminal {
-    /// What the detector sees now: the agent, its state, and whether its prompt
-    /// is on the screen.
-    pub(crate) fn seen_by_detector(&self) -> Option<(&'static str, State, bool)> {
-        self.detected.map(|agent| (agent, self.screen, self.prompt_seen_at.is_some()))
+    pub(super) fn see(&mut self, sighting: Sighting) -> Change {
+        match sighting {
+            Sighting::Process(agent) => {
+                let ignored = self.ignores_detection(Some(agent));
+                self.state_seen(Some(agent), State::Unknown);
+                self.acquiring |= !ignored;
+                Change::Applied
+            }
+            Sighting::State { agent, state } => {
+                self.state_seen(agent, state);
+                Change::Applied
+            }
+            Sighting::Exit(agent) => self.agent_exited(agent),
+        }
     }
 
-    /// The detector sees a known agent with this state, and perhaps its prompt.
-    pub(crate) fn agent_seen(&mut self, agent: &'static str, state: State, prompt: bool) {
+    /// A live full-lifecycle claim knows better, unless another agent is there.
+    fn ignores_detection(&self, agent: Option<&'static str>) -> bool {
+        self.screen_reading_off() && !self.claim_conflicts_with(agent)
+    }
+
+    /// Whether the claim is for another agent that Herdr knows.
+    fn claim_conflicts_with(&self, agent: Option<&'static str>) -> bool {
+        let claimed = self.claimed_agent();
+        agent.is_some() && claimed.is_some() && claimed != agent
+    }
+
+    fn state_seen(&mut self, agent: Option<&'static str>, state: State) {
         let order = self.next_order();
-        let before = self.detected;
-        self.detected = Some(agent);
-        self.exited = None;
-        self.clears_at = None;
-        self.shown_no_state =
-            (before != Some(agent) || self.shown_no_state) && state == State::Unknown;
-        if before != Some(agent) {
-            self.open_gates(agent);
+        if self.ignores_detection(agent) {
+            if agent.is_some() {
+                self.detected = agent;
+            }
+            return;
+        }
+        let before = std::mem::replace(&mut self.detected, agent);
+        if let Some(agent) = agent {
+            self.keep_name_for(agent, None);
+            if before != Some(agent) || self.exited == Some(agent) {
+                self.open_gates(agent);
+            }
+            self.exited = None;
         }
         self.screen = state;
-        self.prompt_seen_at = (prompt && state == State::Blocked).then_some(order);
-        let conflicting = self.claim.as_ref().is_some_and(|claim| {
-            herdr_proto::canonical_label(&claim.label).is_some_and(|known| known != agent)
-        });
-        if conflicting {
+        self.prompt_seen_at = (state == State::Blocked).then_some(order);
+        self.give_way(before, agent);
+    }
+
+    /// V6: a claim for another agent than the one that is there now goes, and so
+    /// does one for the agent that was there before. Its session is kept.
+    fn give_way(&mut self, before: Option<&'static str>, agent: Option<&'static str>) {
+        let claimed = self.claimed_agent();
+        let of_gone = before.is_some() && before != agent && claimed == before;
+        if of_gone || self.claim_conflicts_with(agent) {
             self.gate_current_claim();
             self.session = self.claim.take().and_then(|claim| {
-                Some(Session {
-                    source: claim.source,
-                    label: claim.label,
-                    reference: claim.session?,
-                })
+                let (source, label) = (claim.source, claim.label);
+                Some(Session { source, label, reference: claim.session? })
             });
         }
     }
 
-    /// The process of the known agent in the pane has gone.
-    pub(crate) fn agent_exited(&mut self, agent: &'static str) {
+    /// The agent that Herdr knows by the claim's label.
+    fn claimed_agent(&self) -> Option<&'static str> {
+        self.claim.as_ref().and_then(|claim| herdr_proto::canonical_label(&claim.label))
+    }
+
+    /// The process of this known agent has gone. Until the detector sees one
+    /// again, nothing is said of an agent here but by full-lifecycle sources.
+    pub(super) fn agent_exited(&mut self, agent: &'static str) -> Change {
         self.next_order();
+        let shown = self.is_agent();
+        let before = self.detected.replace(agent);
+        self.keep_name_for(agent, None);
         let of_agent = |label: &str| herdr_proto::canonical_label(label) == Some(agent);
-        let mut reset = Vec::new();
         let mut left = Vec::new();
         for (source, gate) in &mut self.gates {
             if !of_agent(&gate.label) || gate.cause == GateCause::Cleared {
@@ -59,46 +92,47 @@ impl Terminal {
                 .take()
                 .or_else(|| gate.pending.as_ref().and_then(|(claim, _)| claim.session.clone()))
                 .or_else(|| gate.session.clone());
-            if let (Some(old), Some(gone)) = (&gate.session, &gone)
-                && old != gone
+            if let Some(old) =
+                gate.session.take_if(|old| gone.as_ref().is_some_and(|gone| gone != old))
             {
-                left.push((source.clone(), gate.label.clone(), old.clone()));
+                left.push((source.clone(), gate.label.clone(), old));
             }
             gate.session = gone;
             gate.pending = None;
-            reset.push(source.clone());
+            self.marks.remove(source);
         }
         for (source, label, session) in left {
             self.remember_left(&source, &label, session);
         }
-        for source in reset {
-            self.marks.remove(&source);
-        }
-        let official = self.session().filter(|session| {
-            is_official(&session.source, &session.label) && of_agent(&session.label)
-        });
-        if let Some(session) = official {
-            self.marks.remove(&session.source);
-            if is_full_lifecycle(&session.source, &session.label) {
-                let gate = Gate::new(&session.label, Some(session.reference), GateCause::NoProcess);
-                self.gates.insert(session.source, gate);
+        let of_it = |source: &str, label: &str| is_official(source, label) && of_agent(label);
+        let claimed = self.claim.as_ref().filter(|claim| of_it(&claim.source, &claim.label));
+        let official = match (claimed, &self.session) {
+            (Some(claim), _) => {
+                Some((claim.source.clone(), claim.label.clone(), claim.session.clone()))
             }
+            (None, Some(kept)) if of_it(&kept.source, &kept.label) => {
+                Some((kept.source.clone(), kept.label.clone(), Some(kept.reference.clone())))
+            }
+            _ => None,
+        };
+        if let Some((source, label, session)) = official {
+            self.marks.remove(&source);
+            self.gates.insert(source, Gate::new(&label, session, GateCause::NoProcess));
         }
         if let Some(claim) = self.claim.take_if(|claim| of_agent(&claim.label)) {
             self.marks.remove(&claim.source);
         }
         self.session.take_if(|kept| of_agent(&kept.label));
         self.metadata.forget_agent(agent);
-        self.detected = None;
         self.exited = Some(agent);
-        self.shown_no_state = false;
         self.screen = State::Idle;
         self.prompt_seen_at = None;
-    }
-
-    /// Whether the detected process has shown no state so far.
-    pub(super) fn is_new_process(&self) -> bool {
-        self.shown_no_state
+        self.give_way(before, Some(agent));
+        if !shown {
+            return Change::Applied;
+        }
+        self.set_name(None);
+        Change::Released
     }
 
     /// Lets through what waited for this agent's process.
@@ -124,6 +158,7 @@ impl Terminal {
             };
             confirmed.push(source.clone());
             self.forget_left(&source, &gate.label, &session);
+            self.keep_name_for(&gate.label, Some(&session));
             let mark = self.mark(&source);
             let pending = gate.pending.filter(|(claim, seq)| {
                 claim.session.as_ref() == Some(&session) && mark.is_none_or(|mark| *seq > mark)

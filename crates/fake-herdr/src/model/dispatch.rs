@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use herdr_proto::limits;
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::decode::{self, Call, Undecodable};
+use super::call::{self, Call, Method, Undecodable};
 use super::failure::Failure;
-use super::view::Outcome;
-use super::{Answer, Model};
+use super::{Answer, Model, text};
+
+/// What a handler gives: the result, with its `type`.
+pub(super) type Outcome = Result<Value, Failure>;
 
 impl Model {
     /// Answers one request line, with or without its newline.
@@ -17,7 +19,7 @@ impl Model {
     /// the real server closes without a word. Bytes after the first newline are
     /// not looked at.
     pub fn request(&mut self, now: Duration, line: &[u8]) -> Answer {
-        self.advance(now);
+        self.pass(now);
         let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
         if line.len() > limits::SERVER_LINE_MAX {
             return Answer::Silence;
@@ -26,126 +28,119 @@ impl Model {
         if line.is_empty() {
             return Answer::Silence;
         }
-        match decode::decode(line) {
-            Ok(decoded) => {
-                let answer = self.dispatch(decoded.id, decoded.call);
-                self.tell_focus();
-                answer
+        match call::decode(line) {
+            Ok((id, Call::Subscribe(subscribe))) => self.subscribe(id, subscribe.subscriptions),
+            Ok((id, call)) => {
+                let refused = self.stopping && !matches!(call, Call::Ping(_) | Call::ServerStop(_));
+                let outcome = if refused { Err(Failure::stopping()) } else { self.perform(call) };
+                self.settle_view();
+                Answer::Reply(match outcome {
+                    Ok(result) => success_line(&id, &result),
+                    Err(failure) => error_line(&id, &failure),
+                })
             }
             Err(undecodable) => Answer::Reply(self.refuse(undecodable)),
         }
     }
 
-    fn dispatch(&mut self, id: String, call: Call) -> Answer {
+    fn perform(&mut self, call: Call) -> Outcome {
         match call {
-            Call::Subscribe(subscribe) => self.subscribe(id, subscribe.subscriptions),
-            call if self.stopping && !matches!(call, Call::Ping | Call::ServerStop) => {
-                Answer::Reply(error_line(&id, &Failure::stopping()))
-            }
-            call => Answer::Reply(match self.perform_as_profile(call) {
-                Ok(outcome) => success_line(&id, &outcome),
-                Err(failure) => error_line(&id, &failure),
-            }),
-        }
-    }
-
-    fn perform_as_profile(&mut self, call: Call) -> Result<Outcome, Failure> {
-        let own = if self.profile.tuios { self.tuios_answer(&call) } else { None };
-        own.unwrap_or_else(|| self.perform(call))
-    }
-
-    fn perform(&mut self, call: Call) -> Result<Outcome, Failure> {
-        match call {
-            Call::Ping => Ok(self.pong()),
-            Call::ServerStop => {
+            Call::Ping(_) => Ok(self.pong()),
+            Call::ServerStop(_) => {
                 self.stopping = true;
-                Ok(Outcome::Ok)
+                ok()
             }
-            Call::LiveHandoff => {
-                self.begin_handoff();
-                Ok(Outcome::Ok)
+            Call::LiveHandoff(_) => {
+                self.live_handoff(self.now);
+                ok()
             }
-            Call::Snapshot => Ok(self.snapshot()),
-            Call::Notify(notify) => Self::notify(&notify),
+            Call::Snapshot(_) => Ok(self.snapshot()),
+            Call::Notify(notify) => match text::presentation(&notify.title) {
+                None => Err(Failure::new("invalid_params", "the title is empty")),
+                // Notifications are off in the default settings.
+                Some(_) => {
+                    Ok(json!({ "type": "notification_show", "shown": false, "reason": "disabled" }))
+                }
+            },
+            Call::Subscribe(_) => Err(Failure::new("internal_error", "a stream is no reply")),
             Call::ReportAgent(report) => self.report_agent(report),
             Call::ReportSession(report) => self.report_agent_session(report),
-            Call::ReportMetadata(report) => self.report_pane_metadata(&report),
+            Call::ReportMetadata(report) => self.report_pane_metadata(report),
             Call::Release(release) => self.release_agent(&release),
             Call::Clear(clear) => self.clear_agent_authority(&clear),
-            Call::AgentGet(target) => self.agent_get(&target),
-            Call::AgentList => Ok(self.agent_list()),
-            Call::AgentRead(read) => self.agent_read(&read),
-            Call::AgentExplain(target) => self.agent_explain(&target),
-            Call::AgentPrompt(prompt) => self.agent_prompt(&prompt),
-            Call::Unplayed(method) => Err(Failure::new(
-                "not_implemented",
-                format!("{method} is not played by this server"),
-            )),
-            call => self.perform_on_panes(call),
-        }
-    }
-
-    fn perform_on_panes(&mut self, call: Call) -> Result<Outcome, Failure> {
-        match call {
-            Call::PaneGet(target) => self.pane_get(&target),
-            Call::PaneCurrent(current) => self.pane_current(&current),
+            Call::PaneGet(target) => self.pane_get(&target.pane_id),
+            Call::PaneCurrent(current) => self.pane_current(current.caller_pane_id.as_deref()),
             Call::PaneList(list) => self.pane_list(&list),
-            Call::PaneFocus(target) => self.pane_focus(&target),
+            Call::PaneFocus(target) => self.pane_focus(&target.pane_id),
             Call::PaneRename(rename) => self.pane_rename(&rename),
-            Call::PaneClose(target) => self.close(&target.pane_id).map(|()| Outcome::Ok),
+            Call::PaneClose(target) => self.close(&target.pane_id),
             Call::PaneSplit(split) => self.pane_split(split),
             Call::PaneMove(pane_move) => self.pane_move(pane_move),
+            Call::PaneSwap(swap) => self.pane_swap(&swap),
+            Call::PaneZoom(zoom) => self.pane_zoom(&zoom),
+            Call::PaneResize(resize) => self.pane_resize(&resize),
+            Call::PaneLayout(target) => self.pane_layout(target.pane_id.as_deref()),
+            Call::ProcessInfo(target) => self.process_info(target.pane_id.as_deref()),
             Call::PaneRead(read) => self.pane_read(&read),
             Call::SendText(send) => self.send_text(&send),
             Call::SendKeys(send) => self.send_keys(&send),
             Call::SendInput(send) => self.send_input(&send),
-            Call::ProcessInfo(info) => self.process_info(&info),
+            Call::AgentGet(target) => self.agent_get(&target.target),
+            Call::AgentList(_) => Ok(json!({ "type": "agent_list", "agents": self.agents() })),
+            Call::AgentFocus(target) => self.agent_focus(&target.target),
+            Call::AgentRename(rename) => self.agent_rename(rename),
+            Call::AgentRead(read) => self.agent_read(&read),
+            Call::AgentExplain(target) => self.agent_explain(&target.target),
+            Call::AgentPrompt(prompt) => self.agent_prompt(&prompt),
+            Call::AgentSendKeys(send) => self.agent_send_keys(&send),
             Call::WorkspaceCreate(create) => self.workspace_create(create),
-            Call::WorkspaceList => Ok(self.workspace_list()),
-            Call::WorkspaceGet(target) => self.workspace_get(&target),
-            Call::WorkspaceFocus(target) => self.workspace_focus(&target),
-            Call::WorkspaceClose(target) => self.workspace_close(&target),
+            Call::WorkspaceList(_) => Ok(self.workspace_list()),
+            Call::WorkspaceGet(target) => self.workspace_get(&target.workspace_id),
+            Call::WorkspaceFocus(target) => self.workspace_focus(&target.workspace_id),
+            Call::WorkspaceRename(rename) => self.workspace_rename(rename),
+            Call::WorkspaceClose(target) => self.workspace_close(&target.workspace_id),
             Call::WorkspaceMetadata(report) => self.report_workspace_metadata(&report),
             Call::TabCreate(create) => self.tab_create(create),
             Call::TabList(list) => self.tab_list(&list),
-            Call::TabGet(target) => self.tab_get(&target),
-            Call::TabFocus(target) => self.tab_focus(&target),
-            Call::TabClose(target) => self.tab_close(&target),
-            call => Err(Failure::new("not_implemented", format!("{call:?} has no handler"))),
+            Call::TabGet(target) => self.tab_get(&target.tab_id),
+            Call::TabFocus(target) => self.tab_focus(&target.tab_id),
+            Call::TabRename(rename) => self.tab_rename(rename),
+            Call::TabClose(target) => self.tab_close(&target.tab_id),
         }
     }
 
     /// A line that is no request. Before 0.9.2 the reply never says to which.
     fn refuse(&self, undecodable: Undecodable) -> String {
-        let Undecodable { message, id, unknown_method } = undecodable;
-        let message = format!("invalid request: {message}");
-        if !self.profile.echoes_ids {
-            return error_line("", &Failure::new("invalid_request", message));
+        let Undecodable { message, id, method } = undecodable;
+        if method == Method::Unplayed {
+            return error_line(&id.unwrap_or_default(), &Failure::new("not_implemented", message));
         }
-        let code = match (unknown_method, self.profile.tuios, &id) {
-            (true, ..) => "unknown_method",
-            (false, true, Some(_)) => "invalid_params",
-            _ => "invalid_request",
-        };
-        error_line(&id.unwrap_or_default(), &Failure::new(code, message))
+        let unknown = method == Method::Unknown && self.profile.echoes_ids;
+        let code = if unknown { "unknown_method" } else { "invalid_request" };
+        let failure = Failure::new(code, format!("invalid request: {message}"));
+        error_line(&id.filter(|_| self.profile.echoes_ids).unwrap_or_default(), &failure)
     }
 }
 
-pub(super) fn success_line(id: &str, result: &Outcome) -> String {
-    #[derive(Serialize)]
-    struct Success<'a> {
-        id: &'a str,
-        result: &'a Outcome,
+#[expect(clippy::unnecessary_wraps, reason = "the outcome of a handler")]
+pub(super) fn ok() -> Outcome {
+    Ok(json!({ "type": "ok" }))
+}
+
+/// An object without what is not set: a null, or a map with nothing in it.
+pub(super) fn set(mut object: Value) -> Value {
+    if let Some(fields) = object.as_object_mut() {
+        fields.retain(|_, value| {
+            !value.is_null() && value.as_object().is_none_or(|map| !map.is_empty())
+        });
     }
-    serde_json::to_string(&Success { id, result }).unwrap_or_else(|error| {
-        error_line(id, &Failure::new("serialization_error", error.to_string()))
-    })
+    object
+}
+
+pub(super) fn success_line(id: &str, result: &Value) -> String {
+    json!({ "id": id, "result": result }).to_string()
 }
 
 pub(super) fn error_line(id: &str, failure: &Failure) -> String {
-    serde_json::json!({
-        "id": id,
-        "error": { "code": failure.code, "message": failure.message },
-    })
-    .to_string()
+    json!({ "id": id, "error": { "code": failure.code, "message": failure.message } }).to_string()
 }

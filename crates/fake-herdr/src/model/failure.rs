@@ -17,11 +17,15 @@ impl Failure {
         Self::new("pane_not_found", format!("there is no pane {pane}"))
     }
 
-    pub(crate) fn stopping() -> Self {
-        Self::new("server_unavailable", "the server is stopping")
-    }
-
     pub(crate) fn workspace_not_found(workspace: &str) -> Self {
         Self::new("workspace_not_found", format!("there is no workspace {workspace}"))
+    }
+
+    pub(crate) fn tab_not_found(tab: &str) -> Self {
+        Self::new("tab_not_found", format!("there is no tab {tab}"))
+    }
+
+    pub(crate) fn stopping() -> Self {
+        Self::new("server_unavailable", "the server is stopping")
     }
 }

@@ -27,24 +27,9 @@ pub(crate) fn decode(text: &str) -> Option<u64> {
     })
 }
 
-/// How a caller named a workspace: its id, or its place in the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WorkspaceName<'a> {
-    /// `w1`
-    Id(&'a str),
-    /// `1` or `w_1`: the first in the list.
-    Place(usize),
-}
-
-/// Both readings of a workspace name, the id first.
-pub(crate) fn workspace_names(text: &str) -> impl Iterator<Item = WorkspaceName<'_>> {
-    let place = text
-        .strip_prefix("w_")
-        .unwrap_or(text)
-        .parse::<usize>()
-        .ok()
-        .and_then(|place| place.checked_sub(1));
-    std::iter::once(WorkspaceName::Id(text)).chain(place.map(WorkspaceName::Place))
+/// A place in the list of workspaces, counted from 0: `1` or `w_1` is the first.
+pub(crate) fn place(text: &str) -> Option<usize> {
+    text.strip_prefix("w_").unwrap_or(text).parse::<usize>().ok()?.checked_sub(1)
 }
 
 /// How a caller named a pane, apart from the ids that a move left behind.

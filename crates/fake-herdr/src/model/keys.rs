@@ -3,24 +3,26 @@
 /// The bytes that a key sends in a terminal with the default modes; `None` for
 /// a name that is no key, also for a prefix binding.
 pub(crate) fn encode(name: &str) -> Option<Vec<u8>> {
-    let name = name.trim();
-    let name = match name {
+    let name = match name.trim() {
         "C-c" | "c-c" => "ctrl+c",
-        "+" => return Some(b"+".to_vec()),
+        "+" => "plus",
         other => other,
     };
-    let mut parts: Vec<&str> = name.split('+').map(str::trim).collect();
-    let key = parts.pop().filter(|key| !key.is_empty())?;
     let mut modifiers = Modifiers::default();
-    for part in parts {
-        match part.to_ascii_lowercase().as_str() {
+    let mut key = None;
+    for part in name.split('+').map(str::trim) {
+        match part.to_lowercase().as_str() {
             "ctrl" | "control" => modifiers.ctrl = true,
             "alt" | "option" | "meta" => modifiers.alt = true,
             "shift" => modifiers.shift = true,
+            // A terminal has no byte for these.
+            "cmd" | "command" | "super" | "hyper" => {}
+            _ if key.is_none() && !part.is_empty() => key = Some(part),
             _ => return None,
         }
     }
-    let bytes = match named(&key.to_ascii_lowercase(), modifiers) {
+    let key = key?;
+    let bytes = match named(&key.to_lowercase(), modifiers) {
         Some(bytes) => bytes,
         None => character(key, modifiers)?,
     };
@@ -45,35 +47,48 @@ impl Modifiers {
     }
 }
 
+/// The keys with a name. Home, End, Delete, Insert and the page keys have none.
 fn named(key: &str, modifiers: Modifiers) -> Option<Vec<u8>> {
+    const SIGNS: [(&str, &str); 14] = [
+        ("minus", "-"),
+        ("comma", ","),
+        ("period", "."),
+        ("slash", "/"),
+        ("backslash", "\\"),
+        ("quote", "'"),
+        ("double_quote", "\""),
+        ("double-quote", "\""),
+        ("semicolon", ";"),
+        ("colon", ":"),
+        ("percent", "%"),
+        ("ampersand", "&"),
+        ("backtick", "`"),
+        ("plus", "+"),
+    ];
     Some(match key {
         "enter" | "return" => b"\r".to_vec(),
         "esc" | "escape" => b"\x1b".to_vec(),
-        "tab" | "backtab" if modifiers.shift || key == "backtab" => b"\x1b[Z".to_vec(),
+        "tab" if modifiers.shift => b"\x1b[Z".to_vec(),
         "tab" => b"\t".to_vec(),
         "backspace" | "bs" => b"\x7f".to_vec(),
         "space" if modifiers.ctrl => vec![0],
         "space" => b" ".to_vec(),
-        "plus" => b"+".to_vec(),
-        "minus" => b"-".to_vec(),
         "up" => cursor('A', modifiers),
         "down" => cursor('B', modifiers),
         "right" => cursor('C', modifiers),
         "left" => cursor('D', modifiers),
-        "home" => cursor('H', modifiers),
-        "end" => cursor('F', modifiers),
-        "insert" => b"\x1b[2~".to_vec(),
-        "delete" | "del" => b"\x1b[3~".to_vec(),
-        "pageup" | "page_up" | "pgup" => b"\x1b[5~".to_vec(),
-        "pagedown" | "page_down" | "pgdn" => b"\x1b[6~".to_vec(),
+        sign if SIGNS.iter().any(|(name, _)| *name == sign) => {
+            SIGNS.iter().find(|(name, _)| *name == sign)?.1.as_bytes().to_vec()
+        }
         _ => {
-            let number: usize = key.strip_prefix('f')?.parse().ok()?;
-            let tail = [
+            // Any number is taken; a terminal knows the first twelve.
+            let number: u8 = key.strip_prefix('f')?.parse().ok()?;
+            let tails = [
                 "OP", "OQ", "OR", "OS", "[15~", "[17~", "[18~", "[19~", "[20~", "[21~", "[23~",
                 "[24~",
-            ]
-            .get(number.checked_sub(1)?)?;
-            format!("\x1b{tail}").into_bytes()
+            ];
+            let tail = number.checked_sub(1).and_then(|place| tails.get(usize::from(place)));
+            tail.map(|tail| format!("\x1b{tail}").into_bytes()).unwrap_or_default()
         }
     })
 }
@@ -90,8 +105,12 @@ fn character(key: &str, modifiers: Modifiers) -> Option<Vec<u8>> {
     let mut characters = key.chars();
     let character = characters.next().filter(|_| characters.next().is_none())?;
     if modifiers.ctrl {
-        let upper = u8::try_from(character.to_ascii_uppercase()).ok()?;
-        return (b'@'..=b'_').contains(&upper).then(|| vec![upper & 0x1f]);
+        let upper = character.to_ascii_uppercase();
+        // What has no control character is typed as it is.
+        return Some(match u8::try_from(upper).ok().filter(|byte| (b'@'..=b'_').contains(byte)) {
+            Some(byte) => vec![byte & 0x1f],
+            None => character.to_string().into_bytes(),
+        });
     }
     let character = if modifiers.shift { character.to_ascii_uppercase() } else { character };
     Some(character.to_string().into_bytes())
@@ -110,16 +129,23 @@ mod tests {
             ("c-c", b"\x03"),
             ("+", b"+"),
             ("a", b"a"),
+            ("A", b"A"),
             ("shift+a", b"A"),
             ("alt+x", b"\x1bx"),
             ("enter", b"\r"),
+            ("Escape", b"\x1b"),
             ("shift+tab", b"\x1b[Z"),
             ("ctrl+left", b"\x1b[1;5D"),
+            ("Up", b"\x1b[A"),
+            ("slash", b"/"),
             ("F5", b"\x1b[15~"),
+            ("f99", b""),
         ] {
             assert_eq!(encode(name).as_deref(), Some(bytes), "{name}");
         }
-        for name in ["ctrl-u", "C-u", "", "ctrl+", "prefix+h", "nokey", "f13", "f0", "a+b"] {
+        let unknown = "ctrl-u C-u M-x BSpace BTab PPage Home End Delete Insert PageUp PageDown \
+                       backtab prefix+h nokey f256 a+b ctrl+ ctrl";
+        for name in unknown.split_whitespace().chain([""]) {
             assert_eq!(encode(name), None, "{name}");
         }
     }

@@ -1,242 +1,329 @@
-//! What happens to panes without a report: the end of a pane, a live handoff, a
-//! restart, processes that come and go.
+//! What happens to panes without a request: time passes, programs come and go,
+//! panes end, another process serves them. And what is told of a change.
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::Model;
-use super::events::{Event, EventRing};
-use super::failure::Failure;
+use super::detector::{Detector, Foreground};
+use super::dispatch::{Outcome, ok};
+use super::events::EventRing;
 use super::screen::Screen;
 use super::state::{State, Status};
-use super::subscription::status_fields;
-use super::terminal::Terminal;
+use super::subscription::Row;
+use super::terminal::{Change, Effective, Terminal};
+use super::tokens::Tokens;
 use super::topology::Closed;
-use super::view::{PaneProcess, WorkspaceView};
+
+/// What a rule changed on a pane, for its readers.
+struct Update {
+    before: Effective,
+    status_before: Status,
+    /// The agent that the events name: one that is gone is still named.
+    agent: Option<String>,
+    released: bool,
+    renamed: bool,
+}
 
 impl Model {
     /// Closes a pane as `pane.close` does; `false` if there is none.
     pub fn close_pane(&mut self, now: Duration, pane: &str) -> bool {
-        self.advance(now);
+        self.pass(now);
         let closed = self.close(pane).is_ok();
-        self.tell_focus();
+        self.settle_view();
         closed
     }
 
     /// Ends the program of a pane, as a shell that was told to exit does;
     /// `false` if there is no such pane.
     pub fn exit_pane(&mut self, now: Duration, pane: &str) -> bool {
-        self.advance(now);
+        self.pass(now);
         let ended = self.find_pane(pane).map(|pane| self.exit(pane)).is_ok();
-        self.tell_focus();
+        self.settle_view();
         ended
     }
 
     /// The server hands its panes to a new process (protocol 7.6). On 0.8.2
     /// custom claims, metadata, tokens, marks, events and the old ids of moved
-    /// panes are lost; pane ids and official sessions stay.
+    /// panes are lost; pane ids, official sessions and programs stay.
     pub fn live_handoff(&mut self, now: Duration) {
-        self.advance(now);
+        self.pass(now);
         self.begin_generation(self.profile.keeps_claims);
     }
 
     /// The server stops and another one opens the saved panes: pane ids and
     /// official sessions come back, everything else is new.
     pub fn restart(&mut self, now: Duration) {
-        self.advance(now);
+        self.pass(now);
         self.begin_generation(false);
         self.stopping = false;
         for pane in self.panes.values_mut() {
             pane.screen = Screen::default();
             pane.attached = false;
             pane.typed.clear();
-            pane.shell_pid = None;
-            pane.foreground.clear();
+            pane.enters.clear();
+            pane.foreground = Foreground::default();
         }
     }
 
-    /// The detector sees the process of a known agent in a pane, with the state
-    /// that its screen shows (`idle`, `working`, `blocked`, `unknown`), and at
-    /// `blocked` its prompt.
+    /// The program of a known agent begins in the foreground of a pane, with a
+    /// screen that shows this state (`idle`, `working`, `blocked`, `unknown`), and
+    /// at `blocked` its prompt. If it is there already, its screen changes.
+    ///
+    /// The detector notices the program about 0.2 s later, and reads the screen
+    /// of a new one not before another 3.3 s.
     ///
     /// `false` if the pane, the agent or the state is not known.
-    pub fn agent_appears(&mut self, now: Duration, pane: &str, agent: &str, state: &str) -> bool {
-        self.advance(now);
-        let state = match state {
-            "idle" => State::Idle,
-            "working" => State::Working,
-            "blocked" => State::Blocked,
-            "unknown" => State::Unknown,
-            _ => return false,
-        };
-        let (Ok(pane), Some(agent)) = (self.find_pane(pane), herdr_proto::canonical_label(agent))
+    pub fn agent_begins(&mut self, now: Duration, pane: &str, agent: &str, state: &str) -> bool {
+        let (Some(agent), Some(state)) = (herdr_proto::canonical_label(agent), State::parse(state))
         else {
             return false;
         };
-        self.change(pane, |terminal| {
-            terminal.agent_seen(agent, state, state == State::Blocked);
-            false
-        });
-        true
+        self.runs(now, pane, Some(agent), state).is_some()
     }
 
-    /// The process of the known agent in a pane ends; `false` if none was seen.
+    /// The program in the foreground of a pane ends, and its shell is back. The
+    /// detector notices it about 0.2 s later. `false` if there is no such pane.
+    pub fn agent_ends(&mut self, now: Duration, pane: &str) -> bool {
+        self.runs(now, pane, None, State::Unknown).is_some()
+    }
+
+    /// The same as [`Model::agent_begins`], when the detector has seen all of it.
+    pub fn agent_appears(&mut self, now: Duration, pane: &str, agent: &str, state: &str) -> bool {
+        let begun = self.agent_begins(now, pane, agent, state);
+        if let Some(pane) = self.find_pane(pane).ok().filter(|_| begun) {
+            self.look(pane);
+            if let Some(entry) = self.panes.get_mut(&pane) {
+                entry.detector.skip_startup();
+            }
+            self.look(pane);
+        }
+        begun
+    }
+
+    /// The same as [`Model::agent_ends`], when the detector has just seen it: an
+    /// idle without an agent is left, which the next look clears 0.3 s later.
+    /// `false` if no agent was seen.
     pub fn agent_exits(&mut self, now: Duration, pane: &str) -> bool {
-        self.advance(now);
-        let Ok(pane) = self.find_pane(pane) else {
+        self.pass(now);
+        let known = self.find_pane(pane).ok().filter(|pane| {
+            self.panes.get(pane).is_some_and(|pane| pane.detector.agent().is_some())
+        });
+        let Some(known) = known.filter(|_| self.agent_ends(now, pane)) else {
             return false;
         };
-        let Some(agent) = self.panes.get(&pane).and_then(|pane| pane.terminal.detected()) else {
-            return false;
-        };
-        self.agent_gone(pane, agent);
-        self.clear_later(pane);
+        self.look(known);
         true
     }
 
-    fn agent_gone(&mut self, pane: u64, agent: &'static str) {
-        self.change(pane, |terminal| {
-            let shown = terminal.label().is_some();
-            terminal.agent_exited(agent);
-            shown
-        });
-    }
-
-    /// Shows a text on a pane's screen; `false` if there is no such pane.
-    pub fn set_screen(&mut self, pane: &str, text: &str) -> bool {
-        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));
-        pane.map(|pane| pane.screen.show(text)).is_some()
-    }
-
-    /// A real terminal is behind a pane from now on: what is typed is kept for
-    /// [`Model::take_typed`] and no shell is played. `false` if there is no such
-    /// pane.
-    pub fn attach_terminal(&mut self, pane: &str) -> bool {
-        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));
-        pane.map(|pane| pane.attached = true).is_some()
-    }
-
-    /// Whether a real terminal is behind a pane.
-    pub fn has_terminal(&self, pane: &str) -> bool {
-        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get(&pane));
-        pane.is_some_and(|pane| pane.attached)
-    }
-
-    /// Takes the bytes that were typed into a pane with a real terminal.
-    pub fn take_typed(&mut self, pane: &str) -> Vec<u8> {
-        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));
-        pane.map(|pane| std::mem::take(&mut pane.typed)).unwrap_or_default()
-    }
-
-    /// Says which real processes are behind a pane, so that
-    /// `pane.process_info` names them; `false` if there is no such pane.
-    pub fn set_processes(
+    fn runs(
         &mut self,
+        now: Duration,
         pane: &str,
-        shell_pid: Option<u32>,
-        foreground: Vec<PaneProcess>,
-    ) -> bool {
-        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane));
-        pane.map(|pane| {
-            pane.shell_pid = shell_pid;
-            pane.foreground = foreground;
-        })
-        .is_some()
+        agent: Option<&'static str>,
+        state: State,
+    ) -> Option<()> {
+        self.pass(now);
+        let entry = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane))?;
+        entry.foreground.play(agent, state);
+        entry.detector.notice(self.now);
+        Some(())
+    }
+
+    /// The detector looks at a pane.
+    fn look(&mut self, pane: u64) {
+        let now = self.now;
+        let Some(entry) = self.panes.get_mut(&pane) else { return };
+        for sighting in entry.detector.look(now, &entry.foreground) {
+            self.change(pane, |terminal| terminal.see(sighting));
+        }
+    }
+
+    /// When something will happen by itself, if nothing else does: a time to live
+    /// ends, a detector looks, a prompt gets its Enter.
+    pub fn next_expiry(&self) -> Option<Duration> {
+        let panes = self.panes.values().flat_map(|pane| {
+            let told = pane.terminal.metadata.next_expiry().into_iter();
+            told.chain(pane.detector.next()).chain(pane.enters.iter().copied())
+        });
+        let workspaces = self.workspaces.iter().filter_map(|entry| entry.tokens.next_expiry());
+        panes.chain(workspaces).min()
+    }
+
+    /// When a prompt that was typed gets its Enter.
+    #[cfg(unix)]
+    pub(crate) fn next_enter(&self) -> Option<Duration> {
+        self.panes.values().flat_map(|pane| pane.enters.iter().copied()).min()
+    }
+
+    /// Lets time pass, and what is due by then happen in its order.
+    pub fn pass(&mut self, now: Duration) {
+        while let Some(due) = self.next_expiry().filter(|due| *due <= now) {
+            self.now = self.now.max(due);
+            for pane in self.panes.keys().copied().collect::<Vec<_>>() {
+                self.expire(pane, due);
+                let Some(entry) = self.panes.get_mut(&pane) else { continue };
+                let enters = entry.enters.extract_if(.., |at| *at <= due).count();
+                let looks = entry.detector.next().is_some_and(|at| at <= due);
+                self.type_into(pane, "\r".repeat(enters).as_bytes());
+                if looks {
+                    self.look(pane);
+                }
+            }
+            for workspace in 0..self.workspaces.len() {
+                if self.workspaces[workspace].tokens.expire(due) {
+                    self.tell_workspace_tokens(workspace);
+                }
+            }
+            self.settle_view();
+        }
+        self.now = self.now.max(now);
+    }
+
+    fn expire(&mut self, pane: u64, due: Duration) {
+        let Some(entry) = self.panes.get_mut(&pane) else { return };
+        let before = entry.terminal.presentation();
+        let tokens = entry.terminal.metadata.expire(due);
+        if before != entry.terminal.presentation() {
+            let agent = entry.terminal.label().map(str::to_owned);
+            self.tell_status(pane, agent);
+        }
+        if tokens {
+            self.tell_tokens(pane);
+        }
     }
 
     /// Runs one rule on a pane's terminal and tells the readers what changed
-    /// visibly. The rule says whether the agent was released.
-    pub(super) fn change(&mut self, pane: u64, rule: impl FnOnce(&mut Terminal) -> bool) {
-        let (Some(before), Some(place)) = (self.effective(pane, self.now), self.place_of(pane))
-        else {
+    /// visibly; `false` if nothing did.
+    pub(super) fn change(&mut self, pane: u64, rule: impl FnOnce(&mut Terminal) -> Change) -> bool {
+        let Some(update) = self.apply(pane, rule) else { return false };
+        self.tell_update(pane, update);
+        true
+    }
+
+    fn apply(&mut self, pane: u64, rule: impl FnOnce(&mut Terminal) -> Change) -> Option<Update> {
+        let looked_at = self.place_of(pane).map(|place| self.is_looked_at(place))?;
+        let status_before = self.status(pane);
+        let now = self.now;
+        let entry = self.panes.get_mut(&pane)?;
+        let before = entry.terminal.effective();
+        let name = entry.terminal.name().map(str::to_owned);
+        let released = match rule(&mut entry.terminal) {
+            Change::Ignored => return None,
+            change => change == Change::Released,
+        };
+        let first_idle = entry.terminal.finish_acquiring();
+        entry.detector.pause(now, entry.terminal.screen_reading_off());
+        let renamed = name.as_deref() != entry.terminal.name();
+        let after = entry.terminal.effective();
+        if after == before && !released && !renamed {
+            return None;
+        }
+        if after.state != before.state {
+            self.state_changes += 1;
+            entry.terminal.state_change_seq = self.state_changes;
+        }
+        // Work or a question that ends is news, and so is the end of an unknown
+        // state of the same agent; a first idle is none.
+        let finished = match before.state {
+            State::Working | State::Blocked => true,
+            State::Unknown => before.label.is_some() && before.label == after.label,
+            State::Idle => false,
+        };
+        if after.state != State::Idle {
+            entry.seen = true;
+        } else if finished && !first_idle {
+            entry.seen = looked_at;
+        }
+        let agent = if released { before.label.clone() } else { after.label };
+        Some(Update { before, status_before, agent, released, renamed })
+    }
+
+    fn tell_update(&mut self, pane: u64, update: Update) {
+        let Update { before, status_before, agent, released, renamed } = update;
+        let (Some(pane_id), Some(place)) = (self.pane_id(pane), self.place_of(pane)) else {
             return;
         };
-        let shown_before = self.status(pane);
-        let Some(entry) = self.panes.get_mut(&pane) else {
-            return;
-        };
-        // A process that has shown no state yet has finished nothing.
-        let new_process = entry.terminal.is_new_process();
-        let released = rule(&mut entry.terminal);
-        let Some(after) = self.effective(pane, self.now).filter(|after| *after != before) else {
-            return;
-        };
-        // TUIOS knows of no looking: done is what follows work.
-        let tuios = self.profile.tuios;
-        let looked_at = !tuios && self.is_looked_at(place);
-        if let Some(entry) = self.panes.get_mut(&pane) {
-            // Work or a question that ends is news, and so is the end of an
-            // unknown state of the same agent; a first idle is none.
-            let finished = match before.state {
-                State::Working | State::Blocked => true,
-                State::Unknown => {
-                    let same = before.label.is_some() && before.label == after.label;
-                    same && !tuios && !new_process
-                }
-                State::Idle => false,
-            };
-            if after.state != State::Idle {
-                entry.seen = true;
-            } else if finished {
-                entry.seen = looked_at;
+        if renamed {
+            self.tell("pane_updated", json!({ "pane": self.pane_view(pane) }));
+        }
+        let status = self.status(pane);
+        if before.label != agent || released {
+            let mut data = json!({
+                "pane_id": pane_id,
+                "workspace_id": self.workspace_id(place.workspace),
+            });
+            if let Some(agent) = &agent {
+                data["agent"] = agent.as_str().into();
             }
+            if released {
+                data["released"] = true.into();
+                data["final_status"] = json!(status);
+            }
+            self.tell("pane_agent_detected", data);
         }
-        self.count_state_change(pane, before.state);
-        // The events of a release still name the agent that is gone.
-        let agent = if released { before.label.clone() } else { after.label.clone() };
-        if before.label != after.label || released {
-            self.emit_detected(pane, released, agent.clone());
-        }
-        if shown_before != self.status(pane) || before.presentation != after.presentation {
-            self.emit_status(pane, agent);
+        let shown = self.terminal(pane).map(Terminal::presentation);
+        if status_before != status || shown != Some(before.presentation) {
+            self.tell_status(pane, agent);
         }
     }
 
-    pub(super) fn close(&mut self, id: &str) -> Result<(), Failure> {
+    fn tell_status(&mut self, pane: u64, agent: Option<String>) {
+        if let Some(row) = self.row(pane) {
+            self.tell("pane_agent_status_changed", Row { agent, ..row }.data());
+        }
+    }
+
+    pub(super) fn status(&self, pane: u64) -> Status {
+        self.panes
+            .get(&pane)
+            .map_or(Status::Unknown, |pane| Status::of(pane.terminal.state(), pane.seen))
+    }
+
+    pub(super) fn close(&mut self, id: &str) -> Outcome {
         let pane = self.find_pane(id)?;
-        let pane_id = self.pane_id(pane);
-        let workspace_id = self.place_of(pane).map(|place| self.workspace_id(place.workspace));
-        self.events.push(Event::new(
-            "pane_closed",
-            serde_json::json!({ "pane_id": pane_id, "workspace_id": workspace_id }),
-        ));
-        let workspace = self.remove(pane);
-        self.emit_workspace_closed(workspace);
-        Ok(())
+        let Some(place) = self.place_of(pane) else { return ok() };
+        let workspace = self.workspace_view(place.workspace);
+        let told =
+            json!({ "pane_id": self.pane_id(pane), "workspace_id": workspace["workspace_id"] });
+        let closed = self.take_away(pane);
+        self.tell("pane_closed", told);
+        if closed.workspace.is_some() {
+            self.tell_workspace_closed(&workspace);
+        } else if closed.tab.is_none() {
+            self.tell_layout(place);
+        }
+        ok()
     }
 
+    /// The program of a pane has ended, and the pane goes with it. Only the end
+    /// of an agent is told apart.
     pub(super) fn exit(&mut self, pane: u64) {
-        let agent = self.panes.get(&pane).and_then(|pane| {
-            pane.terminal
-                .label()
-                .and_then(herdr_proto::canonical_label)
-                .or(pane.terminal.detected())
+        let agent = self.terminal(pane).and_then(|terminal| {
+            terminal.label().and_then(herdr_proto::canonical_label).or(terminal.detected)
         });
         if let Some(agent) = agent {
-            self.agent_gone(pane, agent);
+            let update = self.apply(pane, |terminal| terminal.agent_exited(agent));
+            if let Some(update) = update.filter(|update| update.released) {
+                self.tell_update(pane, update);
+            }
         }
-        let workspace_id = self.place_of(pane).map(|place| self.workspace_id(place.workspace));
-        self.events.push(Event::new(
+        let Some(place) = self.place_of(pane) else { return };
+        let workspace_id = self.workspace_id(place.workspace);
+        self.tell(
             "pane_exited",
-            serde_json::json!({ "pane_id": self.pane_id(pane), "workspace_id": workspace_id }),
-        ));
-        self.remove(pane);
-    }
-
-    /// A pane goes; the panes beside it get its room. The workspace as it was
-    /// before, if it went with it.
-    fn remove(&mut self, pane: u64) -> Option<WorkspaceView> {
-        let place = self.place_of(pane)?;
-        let workspace = self.workspace_view(place.workspace);
-        let closed = self.take_away(pane);
-        if closed.tab.is_none() {
-            self.emit_layout(place);
+            json!({ "pane_id": self.pane_id(pane), "workspace_id": workspace_id }),
+        );
+        if self.take_away(pane).tab.is_none() {
+            self.tell_layout(place);
         }
-        workspace.filter(|_| closed.workspace.is_some())
     }
 
-    /// Takes a pane away for good without a word.
+    /// Takes a pane away for good without a word; the panes beside it get its
+    /// room.
     pub(super) fn take_away(&mut self, pane: u64) -> Closed {
-        let closed = self.detach(pane);
+        let closed = self.detach(pane, false);
         self.panes.remove(&pane);
         self.aliases.retain(|_, alias| *alias != pane);
         closed
@@ -244,60 +331,25 @@ impl Model {
 
     /// Another process serves the same panes from here on.
     fn begin_generation(&mut self, keep_claims: bool) {
+        let now = self.now;
         for pane in self.panes.keys().copied().collect::<Vec<_>>() {
             let terminal_id = self.new_terminal_id();
             if let Some(entry) = self.panes.get_mut(&pane) {
                 entry.terminal = entry.terminal.survivor(keep_claims);
                 entry.terminal_id = terminal_id;
+                entry.detector = Detector::default();
+                entry.detector.notice(now);
                 entry.revision = 0;
                 entry.seen = true;
             }
         }
         for workspace in &mut self.workspaces {
-            workspace.tokens = super::tokens::Tokens::default();
+            workspace.tokens = Tokens::default();
             workspace.token_marks.clear();
         }
         self.aliases.clear();
         self.events = EventRing::default();
         self.state_changes = 0;
         self.generation += 1;
-    }
-
-    fn emit_detected(&mut self, pane: u64, released: bool, agent: Option<String>) {
-        let (Some(pane_id), Some(place)) = (self.pane_id(pane), self.place_of(pane)) else {
-            return;
-        };
-        let mut data = serde_json::json!({
-            "pane_id": pane_id,
-            "workspace_id": self.workspace_id(place.workspace),
-        });
-        if let Some(agent) = agent {
-            data["agent"] = agent.into();
-        }
-        if released {
-            data["released"] = true.into();
-            data["final_status"] = self.status(pane).as_str().into();
-        }
-        self.events.push(Event::new("pane_agent_detected", data));
-    }
-
-    pub(super) fn emit_status(&mut self, pane: u64, agent: Option<String>) {
-        if let Some(mut info) = self.pane_info(pane, self.now) {
-            info.agent = agent;
-            let data = serde_json::Value::Object(status_fields(&info));
-            self.events.push(Event::new("pane_agent_status_changed", data));
-        }
-    }
-
-    /// An event that carries the whole pane.
-    pub(super) fn emit_pane(&mut self, pane: u64, kind: &'static str) {
-        if let Some(info) = self.pane_info(pane, self.now) {
-            self.events.push(Event::new(kind, serde_json::json!({ "pane": info })));
-        }
-    }
-
-    /// The most urgent status of some panes.
-    pub(super) fn roll_up(&self, panes: impl Iterator<Item = u64>) -> Status {
-        panes.fold(Status::Unknown, |status, pane| status.more_urgent(self.status(pane)))
     }
 }

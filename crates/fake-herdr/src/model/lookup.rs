@@ -2,9 +2,8 @@
 
 use super::Model;
 use super::failure::Failure;
-use super::ids::{self, PaneName, WorkspaceName};
+use super::ids::{self, PaneName};
 use super::topology::{Place, Tab};
-use super::tuios;
 
 impl Model {
     /// Finds a pane by any spelling of its id, also by one from before a move.
@@ -17,83 +16,95 @@ impl Model {
         self.resolve_pane(id).filter(|pane| self.pane_id(*pane).as_deref() == Some(id))
     }
 
+    pub(super) fn find_or_focused(&self, id: Option<&str>) -> Result<u64, Failure> {
+        match id {
+            Some(id) => self.find_pane(id),
+            None => self.focused_pane().ok_or_else(|| Failure::pane_not_found("with the focus")),
+        }
+    }
+
     fn resolve_pane(&self, id: &str) -> Option<u64> {
         if let Some(pane) = self.aliases.get(id) {
             return self.panes.contains_key(pane).then_some(*pane);
         }
-        if self.profile.tuios {
-            return self
-                .panes
-                .keys()
-                .copied()
-                .find(|pane| self.pane_id(*pane).as_deref() == Some(id));
-        }
         match ids::pane_name(id)? {
             PaneName::Raw { workspace, number } => {
                 let place = self.place_of(number)?;
-                let named = workspace.map(|name| self.find_workspace(name));
+                let named = workspace.map(|name| self.find_workspace(name).ok());
                 named.is_none_or(|named| named == Some(place.workspace)).then_some(number)
             }
             PaneName::Numbered { workspace, number } => {
-                let workspace = self.find_workspace(workspace)?;
-                self.panes_of(workspace).find(|pane| self.panes[pane].number == number)
+                let workspace = self.find_workspace(workspace).ok()?;
+                self.panes_of(workspace).into_iter().find(|pane| self.panes[pane].number == number)
             }
         }
     }
 
     /// The place of a workspace in the list, by id or by that place itself.
-    pub(super) fn find_workspace(&self, name: &str) -> Option<usize> {
-        ids::workspace_names(name).find_map(|name| match name {
-            WorkspaceName::Id(id) => {
-                (0..self.workspaces.len()).find(|place| self.workspace_id(*place) == id)
-            }
-            WorkspaceName::Place(place) => (place < self.workspaces.len()).then_some(place),
-        })
+    pub(super) fn find_workspace(&self, name: &str) -> Result<usize, Failure> {
+        let by_id = (0..self.workspaces.len()).find(|place| self.workspace_id(*place) == name);
+        let found = by_id.or(ids::place(name).filter(|place| *place < self.workspaces.len()));
+        found.ok_or_else(|| Failure::workspace_not_found(name))
     }
 
-    pub(super) fn find_tab(&self, id: &str) -> Option<Place> {
-        let (workspace, number) = id.rsplit_once(":t")?;
-        let workspace = self.find_workspace(workspace)?;
-        let tabs = &self.workspaces[workspace].tabs;
-        let tab = tabs.iter().position(|tab| self.spell(tab.number) == number)?;
-        Some(Place { workspace, tab })
+    /// By its public number (`w1:t1`), or by its place (`w1:1`, `t_w1_1`).
+    pub(super) fn find_tab(&self, id: &str) -> Result<Place, Failure> {
+        let find = || {
+            let (workspace, tab) = match id.strip_prefix("t_") {
+                Some(rest) => rest.rsplit_once('_')?,
+                None => id.rsplit_once(':')?,
+            };
+            let workspace = self.find_workspace(workspace).ok()?;
+            let tabs = &self.workspaces[workspace].tabs;
+            let number = tab.strip_prefix('t').filter(|_| !id.starts_with("t_"));
+            let tab = match number.map(ids::decode) {
+                Some(number) => tabs.iter().position(|tab| Some(tab.number) == number)?,
+                None => tab.parse::<usize>().ok()?.checked_sub(1)?,
+            };
+            (tab < tabs.len()).then_some(Place { workspace, tab })
+        };
+        find().ok_or_else(|| Failure::tab_not_found(id))
     }
 
     pub(super) fn place_of(&self, pane: u64) -> Option<Place> {
         self.workspaces.iter().enumerate().find_map(|(workspace, entry)| {
-            let holds = |tab: &Tab| tab.layout.panes().iter().any(|(here, _)| *here == pane);
+            let holds = |tab: &Tab| tab.layout.ids().contains(&pane);
             let tab = entry.tabs.iter().position(holds)?;
             Some(Place { workspace, tab })
         })
     }
 
+    /// Every tab, workspace by workspace.
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
+        self.workspaces.iter().enumerate().flat_map(|(workspace, entry)| {
+            (0..entry.tabs.len()).map(move |tab| Place { workspace, tab })
+        })
+    }
+
     /// The panes of a workspace, tab by tab.
-    pub(super) fn panes_of(&self, workspace: usize) -> impl Iterator<Item = u64> {
-        self.workspaces[workspace]
-            .tabs
-            .iter()
-            .flat_map(|tab| tab.layout.panes())
-            .map(|(pane, _)| pane)
+    pub(super) fn panes_of(&self, workspace: usize) -> Vec<u64> {
+        self.workspaces[workspace].tabs.iter().flat_map(|tab| tab.layout.ids()).collect()
+    }
+
+    /// Every pane, workspace by workspace.
+    pub(super) fn all_panes(&self) -> Vec<u64> {
+        (0..self.workspaces.len()).flat_map(|workspace| self.panes_of(workspace)).collect()
     }
 
     /// The present public id of a pane.
     pub(super) fn pane_id(&self, pane: u64) -> Option<String> {
         let place = self.place_of(pane)?;
         let workspace = self.workspace_id(place.workspace);
-        Some(format!("{workspace}:p{}", self.spell(self.panes.get(&pane)?.number)))
+        Some(format!("{workspace}:p{}", ids::encode(self.panes.get(&pane)?.number)))
     }
 
     pub(super) fn workspace_id(&self, place: usize) -> String {
-        format!("w{}", self.spell(self.workspaces[place].key))
-    }
-
-    fn spell(&self, number: u64) -> String {
-        if self.profile.tuios { tuios::spell(number) } else { ids::encode(number) }
+        format!("w{}", ids::encode(self.workspaces[place].key))
     }
 
     pub(super) fn tab_id(&self, place: Place) -> String {
         let number = self.workspaces[place.workspace].tabs[place.tab].number;
-        format!("{}:t{}", self.workspace_id(place.workspace), self.spell(number))
+        format!("{}:t{}", self.workspace_id(place.workspace), ids::encode(number))
     }
 
     /// The place of the workspace that the user looks at.
@@ -103,8 +114,13 @@ impl Model {
     }
 
     pub(super) fn focused_pane(&self) -> Option<u64> {
-        let workspace = &self.workspaces[self.focused_workspace()?];
-        Some(workspace.tabs[workspace.active].focused)
+        self.focused_in(self.focused_workspace()?)
+    }
+
+    /// The pane with the focus in a workspace's active tab.
+    pub(super) fn focused_in(&self, workspace: usize) -> Option<u64> {
+        let workspace = &self.workspaces[workspace];
+        workspace.tabs.get(workspace.active).map(|tab| tab.layout.focused())
     }
 
     /// Whether the user looks at the tab that a pane is in. A headless server

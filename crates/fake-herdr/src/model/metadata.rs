@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use herdr_proto::limits;
 
+use super::call::ReportMetadata;
 use super::failure::Failure;
 use super::sources::{agent_of_source, is_official};
 use super::terminal::Terminal;
-use super::tokens::{Tokens, over_at};
+use super::tokens::Tokens;
 
 /// What readers see of all records together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,24 +19,7 @@ pub(crate) struct Presentation {
     pub(crate) state_labels: BTreeMap<String, String>,
 }
 
-/// A metadata report whose values are normalised and checked already.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct MetadataReport {
-    pub(crate) source: String,
-    pub(crate) agent: Option<String>,
-    pub(crate) applies_to_source: Option<String>,
-    pub(crate) title: Option<String>,
-    pub(crate) display_agent: Option<String>,
-    pub(crate) state_labels: BTreeMap<String, String>,
-    pub(crate) tokens: Option<BTreeMap<String, Option<String>>>,
-    pub(crate) clear_title: bool,
-    pub(crate) clear_display_agent: bool,
-    pub(crate) clear_state_labels: bool,
-    pub(crate) seq: Option<u64>,
-    pub(crate) ttl: Option<Duration>,
-}
-
-impl MetadataReport {
+impl ReportMetadata {
     fn clears(&self) -> bool {
         self.clear_title || self.clear_display_agent || self.clear_state_labels
     }
@@ -63,11 +47,7 @@ struct Record {
 }
 
 impl Record {
-    fn alive(&self, now: Duration) -> bool {
-        self.expires.is_none_or(|at| now < at)
-    }
-
-    fn set(&mut self, order: u64, report: &MetadataReport) {
+    fn set(&mut self, order: u64, report: &ReportMetadata) {
         if let Some(title) = &report.title {
             self.title = Some((order, title.clone()));
         }
@@ -97,6 +77,7 @@ pub(crate) struct Metadata {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MetadataChange {
     pub(crate) tokens: bool,
+    pub(crate) presentation: bool,
 }
 
 impl Metadata {
@@ -112,7 +93,7 @@ impl Metadata {
 
     /// Removes what is over at `now`; `true` if a token went.
     pub(crate) fn expire(&mut self, now: Duration) -> bool {
-        self.records.retain(|_, record| record.alive(now));
+        self.records.retain(|_, record| record.expires.is_none_or(|at| now < at));
         self.tokens.expire(now)
     }
 
@@ -140,7 +121,7 @@ impl Metadata {
 }
 
 impl Terminal {
-    /// Applies a metadata report (D1, D2, then the limits, then the rest).
+    /// Applies a metadata report whose values are normalised and checked already (D1, D2, then the limits, then the rest).
     ///
     /// # Errors
     ///
@@ -149,7 +130,7 @@ impl Terminal {
     pub(crate) fn report_metadata(
         &mut self,
         now: Duration,
-        report: &MetadataReport,
+        report: &ReportMetadata,
     ) -> Result<MetadataChange, Failure> {
         if self.exited.is_some_and(|gone| speaks_of(report, gone)) {
             return Ok(MetadataChange::default());
@@ -162,7 +143,8 @@ impl Terminal {
         {
             return Ok(MetadataChange::default());
         }
-        if let Some(patch) = &report.tokens {
+        let patch = &report.tokens;
+        if !patch.is_empty() {
             if metadata.tokens.count_after(patch) > limits::TOKENS_PER_PANE {
                 return Err(Failure::new(
                     "metadata_token_limit",
@@ -187,28 +169,22 @@ impl Terminal {
             if let Some(agent) = agent {
                 metadata.named.insert(report.source.clone(), agent);
             }
-            if report.tokens.is_some() {
+            if !patch.is_empty() {
                 metadata.token_sources.insert(report.source.clone());
             }
         }
-        let expires = report.ttl.map(|ttl| over_at(now, ttl));
-        let tokens =
-            report.tokens.as_ref().is_some_and(|patch| metadata.tokens.patch(patch, expires));
+        let expires = report.ttl_ms.map(|ttl| now.saturating_add(Duration::from_millis(ttl)));
+        let tokens = metadata.tokens.patch(patch, expires);
         if report.is_presentation() {
             let order = self.next_order();
             self.present(order, expires, report);
         }
-        Ok(MetadataChange { tokens })
+        Ok(MetadataChange { tokens, presentation: report.is_presentation() })
     }
 
     /// The newest text of every field among the records whose guards hold.
-    pub(crate) fn presentation(&self, now: Duration) -> Presentation {
-        let shown = || {
-            self.metadata
-                .records
-                .values()
-                .filter(|record| record.alive(now) && self.guards_hold(record))
-        };
+    pub(crate) fn presentation(&self) -> Presentation {
+        let shown = || self.metadata.records.values().filter(|record| self.guards_hold(record));
         let newest = |field: fn(&Record) -> Option<&(u64, String)>| {
             shown().filter_map(field).max_by_key(|(order, _)| *order).map(|(_, text)| text.clone())
         };
@@ -231,7 +207,7 @@ impl Terminal {
 
     /// D5: a report without a `clear_*` flag replaces the record, one with a
     /// flag edits it.
-    fn present(&mut self, order: u64, expires: Option<Duration>, report: &MetadataReport) {
+    fn present(&mut self, order: u64, expires: Option<Duration>, report: &ReportMetadata) {
         if !report.clears() {
             let mut record = Record {
                 agent: report.agent.clone(),
@@ -261,7 +237,7 @@ impl Terminal {
             record.applies_to_source.clone_from(&report.applies_to_source);
         }
         record.set(order, report);
-        if report.sets() || report.ttl.is_some() {
+        if report.sets() || report.ttl_ms.is_some() {
             record.expires = expires;
         }
     }
@@ -278,7 +254,7 @@ impl Terminal {
 }
 
 /// The known agent that a report speaks of, by label or by an official source.
-fn named_agent(report: &MetadataReport) -> Option<&'static str> {
+fn named_agent(report: &ReportMetadata) -> Option<&'static str> {
     report
         .agent
         .as_deref()
@@ -288,7 +264,7 @@ fn named_agent(report: &MetadataReport) -> Option<&'static str> {
 }
 
 /// D1: whether any part of a report belongs to this agent.
-fn speaks_of(report: &MetadataReport, agent: &str) -> bool {
+fn speaks_of(report: &ReportMetadata, agent: &str) -> bool {
     let applies = report.applies_to_source.as_deref();
     report.agent.as_deref() == Some(agent)
         || is_official(&report.source, agent)

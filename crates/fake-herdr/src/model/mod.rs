@@ -5,13 +5,13 @@
 //! the same times give the same answers.
 
 mod agents;
-mod decode;
+mod arrange;
+mod call;
 mod detection;
+mod detector;
 mod dispatch;
 mod events;
-mod expiry;
 mod failure;
-mod idle;
 mod ids;
 mod keys;
 mod layout;
@@ -21,7 +21,7 @@ mod metadata;
 mod moves;
 mod observe;
 mod panes;
-mod params;
+mod places;
 mod profile;
 mod release;
 mod report;
@@ -37,9 +37,6 @@ mod terminal;
 mod text;
 mod tokens;
 mod topology;
-mod tuios;
-mod view;
-mod workspaces;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -48,9 +45,11 @@ use events::EventRing;
 use topology::{Pane, Workspace};
 
 pub use observe::{AgentSession, Observation};
+pub use panes::PaneProcess;
 pub use profile::{Profile, UnknownProfile};
+#[cfg(feature = "pty")]
+pub(crate) use screen::Row;
 pub use stream::Stream;
-pub use view::PaneProcess;
 
 /// A Herdr's state, and the rules by which requests change it.
 ///
@@ -87,11 +86,35 @@ pub struct Model {
     next_pane: u64,
     next_workspace: u64,
     next_terminal: u64,
-    rate: tuios::Rate,
+    folders: Folders,
+    /// Whether the first line of the screen is for the tabs.
+    shows_tabs: bool,
     now: Duration,
     stopping: bool,
     /// Rises when the process behind the socket becomes another one.
     generation: u64,
+}
+
+/// What a model is told of the file system around it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Folders {
+    /// The user's own, in which a pane starts whose folder does not exist.
+    pub home: String,
+    /// What a workspace in a folder is called; `None` if there is no such folder.
+    pub name: fn(&str) -> Option<String>,
+}
+
+impl Default for Folders {
+    /// A world in which every folder exists and is called by its last part.
+    fn default() -> Self {
+        Self { home: "/home/user".to_owned(), name: |path| Some(last_part(path).to_owned()) }
+    }
+}
+
+/// What a folder is called; the root by itself.
+pub(crate) fn last_part(path: &str) -> &str {
+    path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
 }
 
 /// What comes back for a request.
@@ -135,10 +158,7 @@ impl Model {
 
     /// The same for another server.
     pub fn with_profile(profile: Profile) -> Self {
-        let mut model = Self::empty(profile);
-        model.create_workspace(None, Some("demo".to_owned()), true);
-        model.tell_focus();
-        model
+        Self::empty(profile).with_demo()
     }
 
     /// A server on which nothing was opened yet, as `herdr server` starts.
@@ -155,16 +175,29 @@ impl Model {
             next_pane: 1,
             next_workspace: 1,
             next_terminal: 1,
-            rate: tuios::Rate::default(),
+            folders: Folders::default(),
+            shows_tabs: false,
             now: Duration::ZERO,
             stopping: false,
             generation: 0,
         }
     }
 
-    /// Which server this is.
-    pub fn profile(&self) -> &Profile {
-        &self.profile
+    /// Opens the first workspace, "demo".
+    pub(crate) fn with_demo(mut self) -> Self {
+        let create = call::Create { label: Some("demo".to_owned()), ..call::Create::default() };
+        // Nothing in it can be refused.
+        let _ = self.workspace_create(create);
+        self.settle_view();
+        self
+    }
+
+    /// The same model in another file system. The panes that are open stay where
+    /// they are.
+    #[must_use]
+    pub fn with_folders(mut self, folders: Folders) -> Self {
+        self.folders = folders;
+        self
     }
 
     /// Whether `server.stop` was asked for.

@@ -2,162 +2,203 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+use serde_json::{Value, json};
+
 use super::Model;
+use super::call::{
+    InWorkspace, PaneRead, PaneRename, PaneSplit, ReadFormat, ReadHow, ReadSource, SendInput,
+    SendKeys, SendText,
+};
+use super::dispatch::{Outcome, ok, set};
 use super::failure::Failure;
 use super::keys;
 use super::layout::Direction;
-use super::params::{
-    InWorkspace, PaneCurrent, PaneRead, PaneRename, PaneSplit, PaneTarget, ProcessInfo, ReadFormat,
-    ReadHow, ReadSource, SendInput, SendKeys, SendText,
-};
+use super::places::check_env;
+#[cfg(feature = "pty")]
+use super::screen::Row;
 use super::screen::Typed;
-use super::view::{Outcome, PaneInfo, ProcessView, ReadView};
+use super::topology::Pane;
 
 /// Lines of the two `recent` sources if the request names no number, and the
 /// most that any read gives (protocol 2.2).
 const RECENT_LINES: usize = 80;
 const MOST_LINES: usize = 1000;
 
+/// A process in the foreground of a pane, as `pane.process_info` lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PaneProcess {
+    /// Its process id.
+    pub pid: u32,
+    /// The name of its program.
+    pub name: String,
+    /// Its arguments, the program's first; empty when they are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub argv: Vec<String>,
+    /// The same in one text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cmdline: Option<String>,
+    /// Where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+impl PaneProcess {
+    /// A process of which no more than this is known.
+    pub fn new(pid: u32, name: impl Into<String>) -> Self {
+        Self { pid, name: name.into(), argv: Vec::new(), cmdline: None, cwd: None }
+    }
+}
+
 impl Model {
     /// Splits a pane to the right without moving the focus; the new pane's id.
     pub fn split_pane(&mut self, now: Duration, pane: &str) -> Option<String> {
-        self.advance(now);
+        self.pass(now);
         let beside = self.find_pane(pane).ok()?;
         let pane = self.split(beside, None, Direction::Right, 0.5, false);
         self.pane_id(pane)
     }
 
-    pub(super) fn pane_get(&self, params: &PaneTarget) -> Result<Outcome, Failure> {
-        self.info_of(&params.pane_id).map(|pane| Outcome::PaneInfo { pane })
+    pub(super) fn pane_get(&self, id: &str) -> Outcome {
+        let pane = self.find_pane(id)?;
+        Ok(json!({ "type": "pane_info", "pane": self.pane_view(pane) }))
     }
 
-    pub(super) fn pane_current(&self, params: &PaneCurrent) -> Result<Outcome, Failure> {
-        let pane = self.find_or_focused(params.caller_pane_id.as_deref())?;
-        self.info(pane).map(|pane| Outcome::PaneCurrent { pane })
+    pub(super) fn pane_current(&self, caller: Option<&str>) -> Outcome {
+        let pane = self.find_or_focused(caller)?;
+        Ok(json!({ "type": "pane_current", "pane": self.pane_view(pane) }))
     }
 
-    pub(super) fn pane_list(&self, params: &InWorkspace) -> Result<Outcome, Failure> {
-        let only = params
-            .workspace_id
-            .as_deref()
-            .map(|id| self.find_workspace(id).ok_or_else(|| Failure::workspace_not_found(id)))
-            .transpose()?;
-        let panes = (0..self.workspaces.len())
-            .filter(|workspace| only.is_none_or(|only| only == *workspace))
-            .flat_map(|workspace| self.panes_of(workspace))
-            .filter_map(|pane| self.pane_info(pane, self.now))
-            .collect();
-        Ok(Outcome::PaneList { panes })
+    pub(super) fn pane_list(&self, list: &InWorkspace) -> Outcome {
+        let panes = match list.workspace_id.as_deref() {
+            Some(id) => self.panes_of(self.find_workspace(id)?),
+            None => self.all_panes(),
+        };
+        let panes: Vec<_> = panes.into_iter().filter_map(|pane| self.pane_view(pane)).collect();
+        Ok(json!({ "type": "pane_list", "panes": panes }))
     }
 
-    pub(super) fn pane_focus(&mut self, params: &PaneTarget) -> Result<Outcome, Failure> {
-        let pane = self.find_pane(&params.pane_id)?;
-        if let Some(place) = self.place_of(pane) {
-            self.workspaces[place.workspace].tabs[place.tab].focused = pane;
-            self.focus_tab(place);
-        }
-        self.info(pane).map(|pane| Outcome::PaneInfo { pane })
+    pub(super) fn pane_focus(&mut self, id: &str) -> Outcome {
+        self.focus_pane(self.find_pane(id)?);
+        self.pane_get(id)
     }
 
-    pub(super) fn pane_rename(&mut self, params: &PaneRename) -> Result<Outcome, Failure> {
-        let pane = self.find_pane(&params.pane_id)?;
-        let label = params.label.as_deref().map(str::trim).filter(|label| !label.is_empty());
+    pub(super) fn pane_rename(&mut self, rename: &PaneRename) -> Outcome {
+        let pane = self.find_pane(&rename.pane_id)?;
+        let label = rename.label.as_deref().map(str::trim).filter(|label| !label.is_empty());
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.label = label.map(str::to_owned);
         }
-        self.info(pane).map(|pane| Outcome::PaneInfo { pane })
+        self.pane_get(&rename.pane_id)
     }
 
-    pub(super) fn pane_split(&mut self, params: PaneSplit) -> Result<Outcome, Failure> {
-        let beside = self.find_or_focused(params.target_pane_id.as_deref())?;
+    pub(super) fn pane_split(&mut self, params: PaneSplit) -> Outcome {
+        let beside = match (params.target_pane_id, params.workspace_id) {
+            (None, Some(id)) => {
+                self.find_workspace(&id).ok().and_then(|workspace| self.focused_in(workspace))
+            }
+            (target, _) => self.find_or_focused(target.as_deref()).ok(),
+        };
+        let beside = beside.ok_or_else(|| Failure::pane_not_found("to split"))?;
+        check_env(&params.env)?;
         let ratio = params.ratio.unwrap_or(0.5);
         let pane = self.split(beside, params.cwd, params.direction, ratio, params.focus);
-        self.info(pane).map(|pane| Outcome::PaneInfo { pane })
+        Ok(json!({ "type": "pane_info", "pane": self.pane_view(pane) }))
     }
 
-    pub(super) fn pane_read(&self, params: &PaneRead) -> Result<Outcome, Failure> {
-        let pane = self.find_pane(&params.pane_id)?;
-        self.read(pane, &params.how)
-            .map(|read| Outcome::PaneRead { read })
-            .ok_or_else(|| Failure::pane_not_found(&params.pane_id))
-    }
-
-    pub(super) fn read(&self, pane: u64, how: &ReadHow) -> Option<ReadView> {
-        let info = self.pane_info(pane, self.now)?;
-        let asked = how.lines.map(|lines| usize::try_from(lines).unwrap_or(MOST_LINES));
-        let (source, most) = match how.source {
-            ReadSource::Visible => ("visible", MOST_LINES),
-            ReadSource::Recent => ("recent", RECENT_LINES),
-            ReadSource::RecentUnwrapped => ("recent_unwrapped", RECENT_LINES),
-            ReadSource::Detection => ("detection", MOST_LINES),
-        };
-        let most = asked.unwrap_or(most).min(MOST_LINES);
-        let (text, truncated) = self.panes.get(&pane)?.screen.read(most);
-        Some(ReadView {
-            pane_id: info.pane_id,
-            workspace_id: info.workspace_id,
-            tab_id: info.tab_id,
-            source,
-            format: match how.format {
-                ReadFormat::Text => "text",
-                ReadFormat::Ansi => "ansi",
-            },
-            text,
-            revision: 0,
-            truncated,
-        })
-    }
-
-    /// The read that an output subscription looks through.
-    pub(super) fn read_recent(&self, pane_id: &str) -> Option<ReadView> {
-        let how =
-            ReadHow { source: ReadSource::RecentUnwrapped, lines: None, format: ReadFormat::Text };
-        self.read(self.find_pane(pane_id).ok()?, &how)
-    }
-
-    pub(super) fn send_text(&mut self, params: &SendText) -> Result<Outcome, Failure> {
-        let pane = self.find_pane(&params.pane_id)?;
-        if self.profile.tuios {
-            // Pasted there, so without what a terminal would act on.
-            let text: String = params.text.chars().filter(|c| !c.is_control()).collect();
-            self.type_into(pane, text.as_bytes());
-        } else {
-            self.type_into(pane, params.text.as_bytes());
+    fn split(
+        &mut self,
+        beside: u64,
+        cwd: Option<String>,
+        direction: Direction,
+        ratio: f32,
+        focus: bool,
+    ) -> u64 {
+        let inherited = self.panes.get(&beside).map(|pane| pane.cwd.clone());
+        let pane = self.new_pane(cwd.or(inherited));
+        if let Some(place) = self.place_of(beside) {
+            self.number_pane(place.workspace, pane);
+            self.add_beside(beside, pane, direction, ratio, focus);
+            self.tell("pane_created", json!({ "pane": self.pane_view(pane) }));
+            self.tell_layout(place);
         }
-        Ok(Outcome::Ok)
+        pane
     }
 
-    pub(super) fn send_keys(&mut self, params: &SendKeys) -> Result<Outcome, Failure> {
+    pub(super) fn pane_read(&self, params: &PaneRead) -> Outcome {
+        let read = self.read_view(self.find_pane(&params.pane_id)?, &params.how);
+        Ok(json!({ "type": "pane_read", "read": read }))
+    }
+
+    /// What a screen shows: all of it that is kept, or what a pane shows of it.
+    pub(super) fn read_view(&self, pane: u64, how: &ReadHow) -> Option<Value> {
+        let most = match how.source {
+            ReadSource::Visible | ReadSource::Detection => usize::from(self.area().height),
+            ReadSource::Recent | ReadSource::RecentUnwrapped => RECENT_LINES,
+        };
+        let asked = how.lines.map(|lines| usize::try_from(lines).unwrap_or(MOST_LINES));
+        // The bottom of a screen has no colours, whatever is asked for.
+        let ansi = how.format == ReadFormat::Ansi && how.source != ReadSource::Detection;
+        let join = how.source == ReadSource::RecentUnwrapped;
+        let most = asked.unwrap_or(most).min(MOST_LINES);
+        let (text, truncated) = self.panes.get(&pane)?.screen.read(most, ansi, join);
+        let place = self.place_of(pane)?;
+        Some(json!({
+            "pane_id": self.pane_id(pane),
+            "workspace_id": self.workspace_id(place.workspace),
+            "tab_id": self.tab_id(place),
+            "source": how.source,
+            "format": how.format,
+            "text": text,
+            "revision": 0,
+            "truncated": truncated,
+        }))
+    }
+
+    pub(super) fn send_text(&mut self, params: &SendText) -> Outcome {
+        let pane = self.find_pane(&params.pane_id)?;
+        self.type_into(pane, params.text.as_bytes());
+        ok()
+    }
+
+    pub(super) fn send_keys(&mut self, params: &SendKeys) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
         let bytes = encode_keys(&params.keys)?;
         self.type_into(pane, &bytes);
-        Ok(Outcome::Ok)
+        ok()
     }
 
-    pub(super) fn send_input(&mut self, params: &SendInput) -> Result<Outcome, Failure> {
+    pub(super) fn send_input(&mut self, params: &SendInput) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
         let keys = encode_keys(&params.keys)?;
-        self.type_into(pane, &[params.text.as_bytes(), &keys].concat());
-        Ok(Outcome::Ok)
+        let bytes = [self.pasted(pane, &params.text), keys].concat();
+        self.type_into(pane, &bytes);
+        ok()
     }
 
-    pub(super) fn process_info(&self, params: &ProcessInfo) -> Result<Outcome, Failure> {
-        let pane = self.find_or_focused(params.pane_id.as_deref())?;
-        let (Some(entry), Some(pane_id)) = (self.panes.get(&pane), self.pane_id(pane)) else {
-            return Err(Failure::pane_not_found("with the focus"));
-        };
-        Ok(Outcome::PaneProcessInfo {
-            process_info: ProcessView {
-                pane_id,
-                shell_pid: entry.shell_pid,
-                foreground_process_group_id: entry
-                    .foreground
-                    .first()
-                    .map(|process| process.pid)
-                    .or(entry.shell_pid),
-                foreground_processes: entry.foreground.clone(),
-            },
-        })
+    /// A text as a paste, bracketed if the program has asked for it. What is in
+    /// it passes as it is, also the end of a paste.
+    pub(super) fn pasted(&self, pane: u64, text: &str) -> Vec<u8> {
+        let brackets = self.panes.get(&pane).is_some_and(|pane| pane.screen.brackets_pastes);
+        if brackets && !text.is_empty() {
+            return format!("\x1b[200~{text}\x1b[201~").into_bytes();
+        }
+        text.as_bytes().to_vec()
+    }
+
+    pub(super) fn process_info(&self, id: Option<&str>) -> Outcome {
+        let pane = self.find_or_focused(id)?;
+        let foreground = self.panes.get(&pane).map(|pane| &pane.foreground);
+        let shell = foreground.and_then(|foreground| foreground.shell_pid);
+        let processes = foreground.map(|foreground| foreground.processes.as_slice());
+        let leader = processes.and_then(|processes| processes.first()).map(|process| process.pid);
+        Ok(json!({ "type": "pane_process_info", "process_info": set(json!({
+            "pane_id": self.pane_id(pane),
+            "shell_pid": shell,
+            "foreground_process_group_id": leader.or(shell),
+            "foreground_processes": processes,
+        })) }))
     }
 
     /// Types into a pane; a shell that is told to exit takes the pane along.
@@ -175,44 +216,34 @@ impl Model {
         }
     }
 
-    fn split(
-        &mut self,
-        beside: u64,
-        cwd: Option<String>,
-        direction: Direction,
-        ratio: f64,
-        focus: bool,
-    ) -> u64 {
-        let inherited = self.panes.get(&beside).map(|pane| pane.cwd.clone());
-        let pane = self.new_pane(cwd.or(inherited).unwrap_or_else(|| "/".to_owned()));
-        if let Some(place) = self.place_of(beside) {
-            self.number_pane(place.workspace, pane);
-        }
-        self.add_beside(beside, pane, direction, ratio, focus);
-        self.emit_pane(pane, "pane_created");
-        self.emit_layout_of(pane);
-        pane
-    }
-
-    fn info_of(&self, id: &str) -> Result<PaneInfo, Failure> {
-        let pane = self.find_pane(id)?;
-        self.pane_info(pane, self.now).ok_or_else(|| Failure::pane_not_found(id))
-    }
-
-    pub(super) fn info(&self, pane: u64) -> Result<PaneInfo, Failure> {
-        self.pane_info(pane, self.now).ok_or_else(|| Failure::pane_not_found("of that number"))
-    }
-
-    fn find_or_focused(&self, id: Option<&str>) -> Result<u64, Failure> {
-        match id {
-            Some(id) => self.find_pane(id),
-            None => self.focused_pane().ok_or_else(|| Failure::pane_not_found("with the focus")),
-        }
+    /// A pane as it is shown.
+    pub(super) fn pane_view(&self, pane: u64) -> Option<Value> {
+        let place = self.place_of(pane)?;
+        let entry = self.panes.get(&pane)?;
+        let mut view = json!(self.seen(pane)?);
+        let place = set(json!({
+            "pane_id": self.pane_id(pane),
+            "terminal_id": terminal_id(entry.terminal_id),
+            "workspace_id": self.workspace_id(place.workspace),
+            "tab_id": self.tab_id(place),
+            "focused": self.focused_pane() == Some(pane),
+            "cwd": entry.cwd,
+            "foreground_cwd": entry.cwd,
+            "label": entry.label,
+            "scroll": {
+                "offset_from_bottom": 0,
+                "max_offset_from_bottom": 0,
+                "viewport_rows": self.area().height,
+            },
+            "revision": entry.revision,
+        }));
+        view.as_object_mut()?.extend(place.as_object()?.clone());
+        Some(view)
     }
 }
 
 /// Every key is checked before any byte is written.
-fn encode_keys(names: &[String]) -> Result<Vec<u8>, Failure> {
+pub(super) fn encode_keys(names: &[String]) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     for name in names {
         let key = keys::encode(name);
@@ -221,4 +252,73 @@ fn encode_keys(names: &[String]) -> Result<Vec<u8>, Failure> {
         );
     }
     Ok(bytes)
+}
+
+fn terminal_id(number: u64) -> String {
+    format!("term_{:014x}", 0x0066_1745_83d9_a211_u64.wrapping_add(number.wrapping_mul(0x12b41)))
+}
+
+/// What a real terminal is found to show and run.
+impl Model {
+    fn pane_mut(&mut self, pane: &str) -> Option<&mut Pane> {
+        self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane))
+    }
+
+    /// Shows a text on a pane's screen; `false` if there is no such pane.
+    pub fn set_screen(&mut self, pane: &str, text: &str) -> bool {
+        self.pane_mut(pane).map(|pane| pane.screen.show(text)).is_some()
+    }
+
+    /// Shows in a pane what a real terminal shows, and whether its program draws
+    /// on the screen that keeps no history.
+    #[cfg(feature = "pty")]
+    pub(crate) fn set_rows(&mut self, pane: &str, rows: Vec<Row>, alternate: bool) {
+        if let Some(pane) = self.pane_mut(pane) {
+            pane.screen.show_rows(rows);
+            pane.screen.alternate = alternate;
+        }
+    }
+
+    /// Says whether the program in a pane has asked for bracketed pastes
+    /// (mode 2004); `false` if there is no such pane.
+    pub fn set_bracketed_paste(&mut self, pane: &str, brackets: bool) -> bool {
+        self.pane_mut(pane).map(|pane| pane.screen.brackets_pastes = brackets).is_some()
+    }
+
+    /// A real terminal is behind a pane from now on: what is typed is kept for
+    /// [`Model::take_typed`] and no shell is played. `false` if there is no such
+    /// pane.
+    pub fn attach_terminal(&mut self, pane: &str) -> bool {
+        self.pane_mut(pane).map(|pane| pane.attached = true).is_some()
+    }
+
+    /// Whether a real terminal is behind a pane.
+    pub fn has_terminal(&self, pane: &str) -> bool {
+        let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get(&pane));
+        pane.is_some_and(|pane| pane.attached)
+    }
+
+    /// Takes the bytes that were typed into a pane with a real terminal.
+    pub fn take_typed(&mut self, pane: &str) -> Vec<u8> {
+        self.pane_mut(pane).map(|pane| std::mem::take(&mut pane.typed)).unwrap_or_default()
+    }
+
+    /// Says which real processes are behind a pane, the leader of the foreground
+    /// first, so that `pane.process_info` names them and the detector sees an
+    /// agent that Herdr knows; `false` if there is no such pane.
+    pub fn set_processes(
+        &mut self,
+        pane: &str,
+        shell_pid: Option<u32>,
+        foreground: Vec<PaneProcess>,
+    ) -> bool {
+        let now = self.now;
+        self.pane_mut(pane)
+            .map(|pane| {
+                if pane.foreground.run(shell_pid, foreground) {
+                    pane.detector.notice(now);
+                }
+            })
+            .is_some()
+    }
 }

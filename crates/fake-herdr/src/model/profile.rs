@@ -2,9 +2,6 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
-
-use herdr_proto::limits;
 
 /// A server that answers the pane socket: its version, and where it differs
 /// from 0.8.2 (protocol 3 and 8.3).
@@ -26,10 +23,8 @@ pub struct Profile {
     pub(super) resumes: bool,
     /// A custom claim outlives a live handoff.
     pub(super) keeps_claims: bool,
-    /// Clears an unknown label over an idle shell.
-    pub(super) clears_idle_shells: bool,
-    /// Is TUIOS, with all that goes with it.
-    pub(super) tuios: bool,
+    /// The product behind the socket, where it is not Herdr.
+    pub(super) server: Option<&'static str>,
 }
 
 /// The name of a server could not be read.
@@ -75,8 +70,7 @@ impl Profile {
             echoes_ids: false,
             resumes: false,
             keeps_claims: false,
-            clears_idle_shells: false,
-            tuios: false,
+            server: None,
         }
     }
 
@@ -93,15 +87,15 @@ impl Profile {
             echoes_ids: true,
             resumes: true,
             keeps_claims: true,
-            clears_idle_shells: true,
             ..Self::herdr_0_9_0()
         }
     }
 
     /// TUIOS, a terminal workspace that answers the pane socket as Herdr 0.9.3
-    /// does, with differences.
+    /// does. Only its name is played, and none of what it does otherwise.
     pub fn tuios() -> Self {
-        Self { version: "0.9.3+tuios".to_owned(), tuios: true, ..Self::herdr_0_9_3() }
+        let version = "0.9.3+tuios".to_owned();
+        Self { version, server: Some("tuios"), ..Self::herdr_0_9_3() }
     }
 
     /// The newest known server of a protocol number. One that no server has
@@ -111,35 +105,5 @@ impl Profile {
             22 => Self::herdr_0_9_3(),
             _ => Self { protocol, ..Self::herdr_0_8_2() },
         }
-    }
-
-    /// How long it waits for the first line of a connection.
-    pub fn line_deadline(&self) -> Duration {
-        if self.tuios { Duration::from_secs(2) } else { limits::SERVER_LINE_DEADLINE }
-    }
-
-    /// Whether the end of what a client sends ends its line as a newline does.
-    pub fn takes_unterminated_lines(&self) -> bool {
-        self.tuios
-    }
-
-    /// Whether panes get `TERM_PROGRAM=herdr`, as from 0.9.2 on.
-    pub fn names_its_terminal(&self) -> bool {
-        self.resumes && !self.tuios
-    }
-
-    /// The mode bits of the socket file.
-    pub fn socket_mode(&self) -> u32 {
-        if self.tuios { 0o700 } else { 0o600 }
-    }
-
-    /// The version as `ping` says it.
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
-    /// The protocol number as `ping` says it.
-    pub fn protocol(&self) -> u64 {
-        self.protocol
     }
 }

@@ -2,37 +2,27 @@
 
 use super::sources::{is_full_lifecycle, is_official};
 use super::state::State;
-use super::terminal::{Gate, GateCause, Terminal};
-
-/// What a release came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Released {
-    /// Ignored.
-    No,
-    /// The claim is gone; the agent's process keeps the row.
-    Claim,
-    /// The row is empty.
-    Agent,
-}
+use super::terminal::{Change, Gate, GateCause, Terminal};
 
 impl Terminal {
-    /// C1 to C4.
-    pub(crate) fn release(&mut self, source: &str, label: &str, seq: Option<u64>) -> Released {
+    /// C1 to C4. A label that is not that of the process in the pane takes the
+    /// row of that process along, until the detector sees another one.
+    pub(crate) fn release(&mut self, source: &str, label: &str, seq: Option<u64>) -> Change {
         if is_official(source, label) {
-            return Released::No;
+            return Change::Ignored;
         }
         let held_by_another =
             self.claim.as_ref().is_some_and(|claim| claim.source != source || claim.label != label);
         if held_by_another {
-            return Released::No;
+            return Change::Ignored;
         }
         let own_session =
             self.session.as_ref().is_some_and(|kept| kept.source == source && kept.label == label);
         if self.label() != Some(label) && !own_session {
-            return Released::No;
+            return Change::Ignored;
         }
         if !self.take_seq(source, seq) {
-            return Released::No;
+            return Change::Ignored;
         }
         if is_full_lifecycle(source, label) {
             let session = self.claim.as_ref().and_then(|claim| claim.session.clone());
@@ -43,27 +33,27 @@ impl Terminal {
             self.session = None;
         }
         if self.process_present(label) {
-            Released::Claim
-        } else {
-            self.detected = None;
-            self.screen = State::Unknown;
-            self.prompt_seen_at = None;
-            Released::Agent
+            return Change::Applied;
         }
+        self.detected = None;
+        self.screen = State::Unknown;
+        self.prompt_seen_at = None;
+        self.set_name(None);
+        Change::Released
     }
 
     /// Clears the claim, whoever holds it or only if `source` does, and with it
-    /// any kept session. `false` when it was ignored.
-    pub(crate) fn clear(&mut self, source: Option<&str>, seq: Option<u64>) -> bool {
+    /// any kept session.
+    pub(crate) fn clear(&mut self, source: Option<&str>, seq: Option<u64>) -> Change {
         let Some(holder) = self.claim.as_ref().map(|claim| claim.source.clone()) else {
-            return false;
+            return Change::Ignored;
         };
         if source.is_some_and(|source| source != holder) || !self.take_seq(&holder, seq) {
-            return false;
+            return Change::Ignored;
         }
         self.gate_current_claim();
         self.claim = None;
         self.session = None;
-        true
+        Change::Applied
     }
 }

@@ -64,6 +64,7 @@ impl Terminal {
         if !self.take_seq(&claim.source, seq) {
             return false;
         }
+        self.keep_name_for(&claim.label, claim.session.as_ref());
         if takeover {
             self.gate_current_claim();
         }

@@ -4,24 +4,20 @@
 use std::time::Duration;
 
 use herdr_proto::limits;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Model;
+use super::call::{Clear, Release, ReportAgent, ReportMetadata, ReportSession, WorkspaceMetadata};
+use super::dispatch::{Outcome, ok};
 use super::failure::Failure;
-use super::metadata::MetadataReport;
-use super::params::{
-    Clear, Release, ReportAgent, ReportMetadata, ReportSession, WorkspaceMetadata,
-};
-use super::release::Released;
+use super::ids;
 use super::report::StateReport;
 use super::session::SessionReport;
 use super::sources::{SessionRef, StartSource};
 use super::text;
-use super::tokens::over_at;
-use super::view::Outcome;
 
 impl Model {
-    pub(super) fn report_agent(&mut self, params: ReportAgent) -> Result<Outcome, Failure> {
+    pub(super) fn report_agent(&mut self, params: ReportAgent) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
         let label = text::label(&params.agent)?;
         self.check_resume(pane, &params.source, params.resume_argv.as_ref())?;
@@ -37,21 +33,14 @@ impl Model {
             state: params.state,
             seq: params.seq,
         };
-        let mut accepted = false;
-        self.change(pane, |terminal| {
-            accepted = terminal.report_state(report);
-            false
-        });
-        if accepted {
-            self.note_claim(pane);
+        self.change(pane, |terminal| terminal.report_state(report).into());
+        if let Some(entry) = self.panes.get_mut(&pane) {
+            entry.detector.tell_prompt_again(self.now);
         }
-        Ok(Outcome::Ok)
+        ok()
     }
 
-    pub(super) fn report_agent_session(
-        &mut self,
-        params: ReportSession,
-    ) -> Result<Outcome, Failure> {
+    pub(super) fn report_agent_session(&mut self, params: ReportSession) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
         let label = text::label(&params.agent)?;
         self.check_resume(pane, &params.source, params.resume_argv.as_ref())?;
@@ -67,72 +56,53 @@ impl Model {
             seq: params.seq,
             start: params.session_start_source.as_deref().and_then(StartSource::parse),
         };
-        self.change(pane, |terminal| {
-            terminal.report_session(report);
-            false
-        });
-        Ok(Outcome::Ok)
+        self.change(pane, |terminal| terminal.report_session(report).into());
+        ok()
     }
 
-    pub(super) fn release_agent(&mut self, params: &Release) -> Result<Outcome, Failure> {
+    pub(super) fn release_agent(&mut self, params: &Release) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
         let label = text::label(&params.agent)?;
-        let mut still_there = None;
-        self.change(pane, |terminal| {
-            let seen = terminal.seen_by_detector();
-            let released = terminal.release(&params.source, &label, params.seq);
-            still_there = seen.filter(|_| released == Released::Agent);
-            released == Released::Agent
-        });
-        // Another agent's process was below the released label: the detector's
-        // next look gives it the row (protocol 5.4).
-        if let Some((agent, state, prompt)) = still_there {
-            self.change(pane, |terminal| {
-                terminal.agent_seen(agent, state, prompt);
-                false
-            });
+        let told =
+            self.change(pane, |terminal| terminal.release(&params.source, &label, params.seq));
+        // Its process is not taken for one that has just begun.
+        if let (true, Some(known), Some(entry)) =
+            (told, herdr_proto::canonical_label(&label), self.panes.get_mut(&pane))
+        {
+            entry.detector.release(self.now, known);
         }
-        Ok(Outcome::Ok)
+        ok()
     }
 
-    pub(super) fn clear_agent_authority(&mut self, params: &Clear) -> Result<Outcome, Failure> {
+    pub(super) fn clear_agent_authority(&mut self, params: &Clear) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
-        self.change(pane, |terminal| {
-            terminal.clear(params.source.as_deref(), params.seq);
-            false
-        });
-        Ok(Outcome::Ok)
+        self.change(pane, |terminal| terminal.clear(params.source.as_deref(), params.seq));
+        ok()
     }
 
-    pub(super) fn report_pane_metadata(
-        &mut self,
-        params: &ReportMetadata,
-    ) -> Result<Outcome, Failure> {
+    pub(super) fn report_pane_metadata(&mut self, params: ReportMetadata) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
         let report = check_metadata(params)?;
         let now = self.now;
         let mut result = Ok(super::metadata::MetadataChange::default());
         self.change(pane, |terminal| {
             result = terminal.report_metadata(now, &report);
-            false
+            result.as_ref().is_ok_and(|change| change.presentation).into()
         });
         if result?.tokens {
-            if let Some(entry) = self.panes.get_mut(&pane) {
-                entry.revision += 1;
-            }
-            self.emit_pane(pane, "pane_updated");
+            self.tell_tokens(pane);
         }
-        Ok(Outcome::Ok)
+        ok()
     }
 
-    pub(super) fn report_workspace_metadata(
-        &mut self,
-        params: &WorkspaceMetadata,
-    ) -> Result<Outcome, Failure> {
-        let workspace = self
-            .find_workspace(&params.workspace_id)
-            .ok_or_else(|| Failure::workspace_not_found(&params.workspace_id))?;
-        let source = text::metadata_source(&params.source)?;
+    pub(super) fn report_workspace_metadata(&mut self, params: &WorkspaceMetadata) -> Outcome {
+        let found = self.find_workspace(&params.workspace_id);
+        let source = text::metadata_source(&params.source);
+        // A place in the list is looked at only after the source.
+        if ids::place(&params.workspace_id).is_none() {
+            found.clone()?;
+        }
+        let source = source?;
         let ttl = check_ttl(params.ttl_ms)?;
         if params.tokens.is_empty() {
             return Err(Failure::new(
@@ -141,13 +111,14 @@ impl Model {
             ));
         }
         let patch = text::tokens(&params.tokens)?;
+        let workspace = found?;
         let now = self.now;
         let entry = &mut self.workspaces[workspace];
         let mark = entry.token_marks.get(&source).copied();
         if let (Some(seq), Some(mark)) = (params.seq, mark)
             && seq <= mark
         {
-            return Ok(Outcome::Ok);
+            return ok();
         }
         if entry.tokens.count_after(&patch) > limits::TOKENS_PER_PANE {
             return Err(Failure::new("metadata_token_limit", "the workspace has too many tokens"));
@@ -161,10 +132,22 @@ impl Model {
             }
             entry.token_marks.insert(source, seq);
         }
-        if entry.tokens.patch(&patch, ttl.map(|ttl| over_at(now, ttl))) {
-            self.emit_workspace(workspace, "workspace_metadata_updated");
+        if entry.tokens.patch(&patch, ttl.map(|ttl| now.saturating_add(ttl))) {
+            self.tell_workspace_tokens(workspace);
         }
-        Ok(Outcome::Ok)
+        ok()
+    }
+
+    pub(super) fn tell_workspace_tokens(&mut self, workspace: usize) {
+        let view = self.workspace_view(workspace);
+        self.tell("workspace_metadata_updated", json!({ "workspace": view }));
+    }
+
+    pub(super) fn tell_tokens(&mut self, pane: u64) {
+        if let Some(entry) = self.panes.get_mut(&pane) {
+            entry.revision += 1;
+        }
+        self.tell("pane_updated", json!({ "pane": self.pane_view(pane) }));
     }
 
     /// From 0.9.2 on a custom source that holds the pane may say how its agent
@@ -189,53 +172,34 @@ impl Model {
 }
 
 /// Everything that can be wrong with a metadata report, in the order in which
-/// the server looks.
-fn check_metadata(params: &ReportMetadata) -> Result<MetadataReport, Failure> {
-    let agent = params.agent.as_deref().map(text::label).transpose()?;
-    let source = text::metadata_source(&params.source)?;
-    let tokens = match &params.tokens {
-        none if none.is_empty() => None,
-        some => Some(text::tokens(some)?),
-    };
-    let ttl = check_ttl(params.ttl_ms)?;
-    let applies_to_source =
-        params.applies_to_source.as_deref().map(text::metadata_source).transpose()?;
-    let state_labels = text::state_labels(&params.state_labels)?;
-    let set_and_cleared = params.title.is_some() && params.clear_title
-        || params.display_agent.is_some() && params.clear_display_agent
-        || !params.state_labels.is_empty() && params.clear_state_labels;
+/// the server looks; and its values as they are kept.
+fn check_metadata(mut report: ReportMetadata) -> Result<ReportMetadata, Failure> {
+    let invalid = |message: &str| Err(Failure::new("invalid_metadata_request", message));
+    report.agent = report.agent.as_deref().map(text::label).transpose()?;
+    report.source = text::metadata_source(&report.source)?;
+    report.tokens = text::tokens(&report.tokens)?;
+    check_ttl(report.ttl_ms)?;
+    let applies = report.applies_to_source.as_deref().map(text::metadata_source);
+    report.applies_to_source = applies.transpose()?;
+    let state_labels = text::state_labels(&report.state_labels)?;
+    let set_and_cleared = report.title.is_some() && report.clear_title
+        || report.display_agent.is_some() && report.clear_display_agent
+        || !report.state_labels.is_empty() && report.clear_state_labels;
     if set_and_cleared {
-        return Err(Failure::new(
-            "invalid_metadata_request",
-            "a field is to be set and cleared at once",
-        ));
+        return invalid("a field is to be set and cleared at once");
     }
-    let report = MetadataReport {
-        source,
-        agent,
-        applies_to_source,
-        title: params.title.as_deref().and_then(text::presentation),
-        display_agent: params.display_agent.as_deref().and_then(text::presentation),
-        state_labels,
-        tokens,
-        clear_title: params.clear_title,
-        clear_display_agent: params.clear_display_agent,
-        clear_state_labels: params.clear_state_labels,
-        seq: params.seq,
-        ttl,
-    };
-    if !report.is_presentation() && report.tokens.is_none() {
-        return Err(Failure::new("invalid_metadata_request", "there is nothing to set or clear"));
+    report.state_labels = state_labels;
+    report.title = report.title.as_deref().and_then(text::presentation);
+    report.display_agent = report.display_agent.as_deref().and_then(text::presentation);
+    if !report.is_presentation() && report.tokens.is_empty() {
+        return invalid("there is nothing to set or clear");
     }
     Ok(report)
 }
 
 fn check_ttl(ttl_ms: Option<u64>) -> Result<Option<Duration>, Failure> {
-    match ttl_ms {
-        None => Ok(None),
-        Some(ttl) if (1..=limits::TTL_MAX_MS).contains(&ttl) => {
-            Ok(Some(Duration::from_millis(ttl)))
-        }
-        Some(_) => Err(Failure::new("invalid_metadata_ttl", "ttl_ms is from 1 to 86 400 000")),
+    if ttl_ms.is_some_and(|ttl| !(1..=limits::TTL_MAX_MS).contains(&ttl)) {
+        return Err(Failure::new("invalid_metadata_ttl", "ttl_ms is from 1 to 86 400 000"));
     }
+    Ok(ttl_ms.map(Duration::from_millis))
 }

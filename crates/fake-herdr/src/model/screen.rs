@@ -15,15 +15,38 @@ pub(super) enum Typed {
     Exit,
 }
 
+/// One row of a real terminal.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Row {
+    /// Its characters.
+    pub(crate) text: String,
+    /// The same with escape sequences.
+    pub(crate) ansi: String,
+    /// The terminal went on in the next row because this one was full.
+    pub(crate) wrapped: bool,
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Screen {
     lines: Vec<String>,
+    /// The rows of a real terminal, which go before the lines.
+    rows: Vec<Row>,
     typed: String,
+    /// The program draws on the screen that keeps no history.
+    pub(super) alternate: bool,
+    /// The program has asked for bracketed pastes (mode 2004).
+    pub(super) brackets_pastes: bool,
 }
 
 impl Default for Screen {
     fn default() -> Self {
-        Self { lines: vec![PROMPT.to_owned()], typed: String::new() }
+        Self {
+            lines: vec![PROMPT.to_owned()],
+            rows: Vec::new(),
+            typed: String::new(),
+            alternate: false,
+            brackets_pastes: false,
+        }
     }
 }
 
@@ -38,6 +61,20 @@ impl Screen {
         if self.lines.is_empty() {
             self.lines.push(String::new());
         }
+    }
+
+    /// Shows what a real terminal shows.
+    #[cfg(feature = "pty")]
+    pub(super) fn show_rows(&mut self, mut rows: Vec<Row>) {
+        while rows.last().is_some_and(|row| row.text.is_empty()) {
+            rows.pop();
+        }
+        self.rows = rows;
+    }
+
+    /// How many rows there are.
+    pub(super) fn height(&self) -> usize {
+        if self.rows.is_empty() { self.lines.len() } else { self.rows.len() }
     }
 
     /// Types bytes as a terminal would get them.
@@ -68,7 +105,23 @@ impl Screen {
     }
 
     /// The last lines, without blanks at their ends, and whether there are more.
-    pub(super) fn read(&self, most: usize) -> (String, bool) {
+    pub(super) fn read(&self, most: usize, ansi: bool, join: bool) -> (String, bool) {
+        if self.rows.is_empty() { self.read_lines(most) } else { self.read_rows(most, ansi, join) }
+    }
+
+    fn read_rows(&self, most: usize, ansi: bool, join: bool) -> (String, bool) {
+        let skipped = self.rows.len().saturating_sub(most);
+        let mut text = String::new();
+        for row in &self.rows[skipped..] {
+            text.push_str(if ansi { &row.ansi } else { &row.text });
+            if !(join && row.wrapped) {
+                text.push_str(if ansi { "\r\n" } else { "\n" });
+            }
+        }
+        (text, skipped > 0)
+    }
+
+    fn read_lines(&self, most: usize) -> (String, bool) {
         let skipped = self.lines.len().saturating_sub(most);
         let mut text = String::new();
         for line in &self.lines[skipped..] {
@@ -101,12 +154,12 @@ mod tests {
     fn a_shell_echoes_and_ends_on_exit() {
         let mut screen = Screen::default();
         assert_eq!(screen.type_bytes(b"echo hellp\x7fo\r"), Typed::Echoed);
-        assert_eq!(screen.read(80), ("$ echo hello\n$\n".to_owned(), false));
-        assert_eq!(screen.read(1), ("$\n".to_owned(), true));
+        assert_eq!(screen.read_lines(80), ("$ echo hello\n$\n".to_owned(), false));
+        assert_eq!(screen.read_lines(1), ("$\n".to_owned(), true));
         screen.type_bytes(b"half");
         assert_eq!(screen.type_bytes(b"\x15exit\n"), Typed::Exit);
         screen.show("done\n");
-        assert_eq!(screen.read(80).0, "done\n");
+        assert_eq!(screen.read_lines(80).0, "done\n");
         screen.type_bytes(&[b'x'; 5000]);
         for _ in 0..2000 {
             screen.type_bytes(b"y\n");

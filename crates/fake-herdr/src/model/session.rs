@@ -73,6 +73,7 @@ impl Terminal {
             self.gate_current_claim();
             self.claim = None;
         }
+        self.keep_name_for(&label, Some(&session));
         self.session = Some(Session { source, label, reference: session });
         true
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A state as it is reported and kept.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
     Idle,
@@ -11,6 +11,13 @@ pub(crate) enum State {
     Blocked,
     #[default]
     Unknown,
+}
+
+impl State {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        Self::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(word))
+            .ok()
+    }
 }
 
 /// A state as it is shown: an idle agent whose pane nobody looked at is done.

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use herdr_proto::limits;
-use serde_json::Value;
+use serde_json::json;
 
 use super::dispatch::{error_line, success_line};
 use super::failure::Failure;
-use super::subscription::{Active, Panes, Shown, Subscription};
-use super::view::{Outcome, PaneInfo};
+use super::subscription::{Active, Subscription};
 use super::{Answer, Model};
 
 /// A stream of events. It has no thread of its own: whoever holds it asks the
@@ -38,7 +37,7 @@ impl Model {
     /// One turn of a stream: at most one line for each of its subscriptions
     /// (all there is, on servers from 0.9.2 on). The next is due 100 ms later.
     pub fn tick(&mut self, now: Duration, stream: &mut Stream) -> Vec<String> {
-        self.advance(now);
+        self.pass(now);
         stream.due = now + limits::SERVER_POLL;
         if self.stopping || stream.generation != self.generation {
             stream.ended = true;
@@ -53,10 +52,9 @@ impl Model {
             let failure = Failure::new("events_lost", "the stream is behind the kept events");
             return vec![error_line(&stream.request, &failure)];
         }
-        let panes = Now { model: self, now: self.now };
         let mut lines = Vec::new();
         for active in &mut stream.active {
-            while let Some(line) = active.turn(&self.events, &panes) {
+            while let Some(line) = active.turn(self) {
                 lines.push(line);
                 if !self.profile.batches {
                     break;
@@ -82,7 +80,7 @@ impl Model {
                 }
             }
         }
-        let reply = success_line(&id, &Outcome::SubscriptionStarted);
+        let reply = success_line(&id, &json!({ "type": "subscription_started" }));
         let stream = Stream {
             request: id,
             active,
@@ -100,7 +98,7 @@ impl Model {
                 return Err(Failure::stopping());
             }
             let pane = self.find_pane(pane_id)?;
-            self.pane_info(pane, self.now).ok_or_else(|| Failure::pane_not_found(pane_id))
+            self.row(pane).ok_or_else(|| Failure::pane_not_found(pane_id))
         };
         Ok(match subscription {
             Subscription::Lifecycle(kind) => Active::Lifecycle { kind, cursor: start },
@@ -109,9 +107,9 @@ impl Model {
                 Active::Status {
                     filter,
                     cursor: self.events.last(),
-                    shown: Box::new(Shown::of(&pane)),
                     initial: filter == Some(pane.agent_status),
-                    pane_id: pane.pane_id,
+                    pane_id: pane.pane_id.clone(),
+                    shown: Box::new(pane),
                 }
             }
             Subscription::Scroll { pane_id } => {
@@ -123,27 +121,5 @@ impl Model {
                 Active::Output { pane_id, text, matching: false }
             }
         })
-    }
-}
-
-/// The model at an instant, for subscriptions that compare.
-struct Now<'a> {
-    model: &'a Model,
-    now: Duration,
-}
-
-impl Panes for Now<'_> {
-    fn pane(&self, pane_id: &str) -> Option<PaneInfo> {
-        self.model.pane_info(self.model.find_pane(pane_id).ok()?, self.now)
-    }
-
-    fn output(&self, pane_id: &str, text: &str) -> Option<Value> {
-        let read = self.model.read_recent(pane_id)?;
-        let line = read.text.lines().find(|line| line.contains(text))?;
-        Some(serde_json::json!({
-            "pane_id": read.pane_id,
-            "matched_line": line,
-            "read": read,
-        }))
     }
 }

@@ -1,48 +1,30 @@
 //! `events.subscribe`: what can be subscribed to, and one entry of a stream at
 //! work (protocol 7.5).
 
+use std::collections::BTreeMap;
+
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value, json};
 
+use super::Model;
+use super::call::{ReadHow, ReadSource};
 use super::events::{Event, EventRing};
-use super::params::ReadSource;
 use super::state::Status;
-use super::view::PaneInfo;
 
-/// The lifecycle kinds: their name in a subscription and in the ring.
-const LIFECYCLE: [(&str, &str); 24] = [
-    ("workspace.created", "workspace_created"),
-    ("workspace.updated", "workspace_updated"),
-    ("workspace.metadata_updated", "workspace_metadata_updated"),
-    ("workspace.renamed", "workspace_renamed"),
-    ("workspace.moved", "workspace_moved"),
-    ("workspace.reordered", "workspace_reordered"),
-    ("workspace.closed", "workspace_closed"),
-    ("workspace.focused", "workspace_focused"),
-    ("worktree.created", "worktree_created"),
-    ("worktree.opened", "worktree_opened"),
-    ("worktree.removed", "worktree_removed"),
-    ("tab.created", "tab_created"),
-    ("tab.closed", "tab_closed"),
-    ("tab.focused", "tab_focused"),
-    ("tab.renamed", "tab_renamed"),
-    ("tab.moved", "tab_moved"),
-    ("pane.created", "pane_created"),
-    ("pane.closed", "pane_closed"),
-    ("pane.updated", "pane_updated"),
-    ("pane.focused", "pane_focused"),
-    ("pane.moved", "pane_moved"),
-    ("pane.exited", "pane_exited"),
-    ("pane.agent_detected", "pane_agent_detected"),
-    ("layout.updated", "layout_updated"),
-];
+/// The lifecycle kinds. In the ring they are written with a line for the dot.
+const LIFECYCLE: &str = "\
+    workspace.created workspace.updated workspace.metadata_updated workspace.renamed \
+    workspace.moved workspace.reordered workspace.closed workspace.focused worktree.created \
+    worktree.opened worktree.removed tab.created tab.closed tab.focused tab.renamed \
+    tab.moved pane.created pane.closed pane.updated pane.focused pane.moved pane.exited \
+    pane.agent_detected layout.updated";
 
 /// One entry of a subscription list, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subscription {
     /// A kind of the ring, replayed from its beginning.
-    Lifecycle(&'static str),
+    Lifecycle(String),
     /// `pane.agent_status_changed`
     Status { pane_id: String, filter: Option<Status> },
     /// `pane.scroll_changed`. Nothing scrolls here, so it stays silent.
@@ -81,8 +63,8 @@ impl<'de> Deserialize<'de> for Subscription {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let entry = Map::<String, Value>::deserialize(deserializer)?;
         let kind = entry.get("type").and_then(Value::as_str).unwrap_or_default();
-        if let Some((_, kind)) = LIFECYCLE.iter().find(|(name, _)| *name == kind) {
-            return Ok(Self::Lifecycle(kind));
+        if LIFECYCLE.split_whitespace().any(|known| known == kind) {
+            return Ok(Self::Lifecycle(kind.replace('.', "_")));
         }
         match OfPane::deserialize(Value::Object(entry)).map_err(D::Error::custom)? {
             OfPane::Status { pane_id, agent_status: filter } => {
@@ -99,23 +81,42 @@ impl<'de> Deserialize<'de> for Subscription {
     }
 }
 
-/// What of a pane an agent status subscription compares.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shown {
-    status: Status,
-    title: Option<String>,
-    display_agent: Option<String>,
-    state_labels: std::collections::BTreeMap<String, String>,
+/// What of a pane an agent status event tells, in the ring and on a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) pane_id: String,
+    pub(crate) workspace_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<String>,
+    pub(crate) agent_status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) display_agent: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) state_labels: BTreeMap<String, String>,
 }
 
-impl Shown {
-    pub(crate) fn of(pane: &PaneInfo) -> Self {
-        Self {
-            status: pane.agent_status,
-            title: pane.title.clone(),
-            display_agent: pane.display_agent.clone(),
-            state_labels: pane.state_labels.clone(),
-        }
+impl Row {
+    pub(crate) fn data(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    fn line(&self) -> Option<String> {
+        Some(Event::scoped_line("pane.agent_status_changed", self.data().as_object()?))
+    }
+
+    /// Whether a reader sees the same: places and names of agents are no news.
+    fn looks_like(&self, other: &Self) -> bool {
+        let of = |row: &Self| {
+            (
+                row.agent_status,
+                row.title.clone(),
+                row.display_agent.clone(),
+                row.state_labels.clone(),
+            )
+        };
+        of(self) == of(other)
     }
 }
 
@@ -123,7 +124,7 @@ impl Shown {
 #[derive(Debug, Clone)]
 pub(crate) enum Active {
     Lifecycle {
-        kind: &'static str,
+        kind: String,
         cursor: u64,
     },
     Status {
@@ -133,7 +134,7 @@ pub(crate) enum Active {
         filter: Option<Status>,
         cursor: u64,
         /// What was shown last; boxed for the size of the other kinds.
-        shown: Box<Shown>,
+        shown: Box<Row>,
         /// With a filter that holds already, one event at the start.
         initial: bool,
     },
@@ -145,18 +146,10 @@ pub(crate) enum Active {
     Silent,
 }
 
-/// What a status subscription may ask of the server in a turn.
-pub(crate) trait Panes {
-    /// The pane as `pane.get` answers, `None` once it is gone.
-    fn pane(&self, pane_id: &str) -> Option<PaneInfo>;
-
-    /// The line of a pane's screen that contains a text, with the whole read.
-    fn output(&self, pane_id: &str, text: &str) -> Option<Value>;
-}
-
 impl Active {
     /// One turn: at most one line.
-    pub(crate) fn turn(&mut self, ring: &EventRing, panes: &impl Panes) -> Option<String> {
+    pub(super) fn turn(&mut self, model: &Model) -> Option<String> {
+        let ring = &model.events;
         match self {
             Self::Lifecycle { kind, cursor } => {
                 for (number, event) in ring.after(*cursor) {
@@ -175,24 +168,22 @@ impl Active {
                         continue;
                     }
                     *initial = false;
-                    if let Some(now) = shown_in(event) {
-                        let status = now.status;
+                    if let Ok(now) = Row::deserialize(Value::Object(event.data.clone())) {
+                        let status = now.agent_status;
+                        let line = now.line();
                         **shown = now;
                         if wanted(status) {
-                            let kind = "pane.agent_status_changed";
-                            return Some(Event::scoped_line(kind, &event.data));
+                            return line;
                         }
                     }
                 }
-                let pane = panes.pane(pane_id)?;
-                let now = Shown::of(&pane);
-                let changed = now != **shown || std::mem::take(initial);
+                let now = model.row(model.find_pane(pane_id).ok()?)?;
+                let changed = !now.looks_like(shown) || std::mem::take(initial);
                 **shown = now;
-                (changed && wanted(pane.agent_status))
-                    .then(|| Event::scoped_line("pane.agent_status_changed", &status_fields(&pane)))
+                shown.line().filter(|_| changed && wanted(shown.agent_status))
             }
             Self::Output { pane_id, text, matching } => {
-                let found = panes.output(pane_id, text);
+                let found = output(model, pane_id, text);
                 let begins = found.is_some() && !*matching;
                 *matching = found.is_some();
                 let Some(Value::Object(data)) = found.filter(|_| begins) else {
@@ -215,45 +206,14 @@ impl Active {
     }
 }
 
-/// The fields of an agent status event, in the ring and on a stream.
-pub(crate) fn status_fields(pane: &PaneInfo) -> Map<String, Value> {
-    let mut data = Map::new();
-    data.insert("pane_id".to_owned(), pane.pane_id.clone().into());
-    data.insert("workspace_id".to_owned(), pane.workspace_id.clone().into());
-    data.insert("agent_status".to_owned(), pane.agent_status.as_str().into());
-    let texts =
-        [("agent", &pane.agent), ("title", &pane.title), ("display_agent", &pane.display_agent)];
-    for (name, text) in texts {
-        if let Some(text) = text {
-            data.insert(name.to_owned(), text.clone().into());
-        }
-    }
-    if !pane.state_labels.is_empty() {
-        let labels =
-            pane.state_labels.iter().map(|(status, text)| (status.clone(), text.clone().into()));
-        data.insert("state_labels".to_owned(), Value::Object(labels.collect()));
-    }
-    data
+/// The line of a pane's screen that contains a text, with the whole read.
+fn output(model: &Model, pane_id: &str, text: &str) -> Option<Value> {
+    let pane = model.find_pane(pane_id).ok()?;
+    let read = model.read_view(pane, &ReadHow::of(ReadSource::RecentUnwrapped))?;
+    let line = read["text"].as_str()?.lines().find(|line| line.contains(text))?;
+    Some(json!({ "pane_id": read["pane_id"], "matched_line": line, "read": read }))
 }
 
 fn names(event: &Event, pane_id: &str) -> bool {
     event.data.get("pane_id").and_then(Value::as_str) == Some(pane_id)
-}
-
-fn shown_in(event: &Event) -> Option<Shown> {
-    #[derive(Deserialize)]
-    struct Fields {
-        agent_status: Status,
-        title: Option<String>,
-        display_agent: Option<String>,
-        #[serde(default)]
-        state_labels: std::collections::BTreeMap<String, String>,
-    }
-    let fields = Fields::deserialize(Value::Object(event.data.clone())).ok()?;
-    Some(Shown {
-        status: fields.agent_status,
-        title: fields.title,
-        display_agent: fields.display_agent,
-        state_labels: fields.state_labels,
-    })
 }

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 
 use super::metadata::{Metadata, Presentation};
-use super::profile::Profile;
 use super::sources::{SessionRef, is_full_lifecycle, is_official};
 use super::state::State;
 
@@ -57,12 +56,36 @@ impl Gate {
     }
 }
 
+/// What a rule did to a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Nothing: what came was ignored.
+    Ignored,
+    Applied,
+    /// Applied, and the agent has gone with it.
+    Released,
+}
+
+impl From<bool> for Change {
+    fn from(accepted: bool) -> Self {
+        if accepted { Self::Applied } else { Self::Ignored }
+    }
+}
+
 /// What changed visibly is found by comparing two of these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Effective {
     pub(crate) label: Option<String>,
     pub(crate) state: State,
     pub(crate) presentation: Presentation,
+}
+
+/// A name that `agent.rename` gave, and the agent and session it is for.
+#[derive(Debug, Clone)]
+struct Name {
+    text: String,
+    label: String,
+    session: Option<SessionRef>,
 }
 
 /// See the module.
@@ -75,27 +98,30 @@ pub(crate) struct Terminal {
     pub(super) gates: BTreeMap<String, Gate>,
     /// Sessions that a full-lifecycle source has left, by source.
     pub(super) left: BTreeMap<String, Vec<(String, SessionRef)>>,
-    /// The known agent whose process the detector sees.
+    /// The known agent whose process the detector sees, or saw last.
     pub(super) detected: Option<&'static str>,
     /// The known agent whose process has just gone.
     pub(super) exited: Option<&'static str>,
     /// The state read from the screen, and whether a prompt is to be seen there.
     pub(super) screen: State,
     pub(super) prompt_seen_at: Option<u64>,
-    /// The detected process has shown no state so far.
-    pub(super) shown_no_state: bool,
-    /// When the idle that an ended process leaves behind goes.
-    pub(super) clears_at: Option<std::time::Duration>,
+    /// The detected process has not been idle so far: its first idle is no end
+    /// of work.
+    pub(super) acquiring: bool,
     pub(super) metadata: Metadata,
-    pub(super) state_change_seq: Option<u64>,
+    /// The number of the last change of the state; 0 if there was none.
+    pub(super) state_change_seq: u64,
+    name: Option<Name>,
     order: u64,
-    /// Takes a report without a number also after one with a number.
-    takes_unsequenced: bool,
 }
 
 impl Terminal {
-    pub(crate) fn of(profile: &Profile) -> Self {
-        Self { takes_unsequenced: profile.tuios, ..Self::default() }
+    pub(crate) fn effective(&self) -> Effective {
+        Effective {
+            label: self.label().map(str::to_owned),
+            state: self.state(),
+            presentation: self.presentation(),
+        }
     }
 
     /// The next place in the order of events. Not the clock: two reports of one
@@ -108,7 +134,46 @@ impl Terminal {
     /// The label that readers see: the claim's if it is effective, otherwise
     /// the detected agent's.
     pub(crate) fn label(&self) -> Option<&str> {
-        self.effective_claim().map(|claim| claim.label.as_str()).or(self.detected)
+        let detected = self.detected.filter(|_| self.exited.is_none());
+        self.effective_claim().map(|claim| claim.label.as_str()).or(detected)
+    }
+
+    /// Whether the `agent.*` methods find an agent here.
+    pub(crate) fn is_agent(&self) -> bool {
+        self.name.is_some() || self.label().is_some()
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_ref().map(|name| name.text.as_str())
+    }
+
+    /// Names the agent that is there, or takes its name away.
+    pub(crate) fn set_name(&mut self, name: Option<String>) {
+        let owner = match (&self.claim, &self.session) {
+            (Some(claim), _) => Some((claim.label.clone(), claim.session.clone())),
+            (None, Some(kept)) => Some((kept.label.clone(), Some(kept.reference.clone()))),
+            (None, None) => self.label().map(|label| (label.to_owned(), None)),
+        };
+        self.name = name.zip(owner).map(|(text, (label, session))| Name { text, label, session });
+    }
+
+    /// A name is for one agent and its session; it goes with either.
+    pub(super) fn keep_name_for(&mut self, label: &str, session: Option<&SessionRef>) {
+        self.name.take_if(|name| {
+            let other = name.session.as_ref().zip(session).is_some_and(|(old, new)| old != new);
+            name.label != label || other
+        });
+        if let (Some(name), Some(session)) = (&mut self.name, session) {
+            name.session.get_or_insert_with(|| session.clone());
+        }
+    }
+
+    /// Whether a state that was just reached is the first idle of a process,
+    /// which ends no work.
+    pub(super) fn finish_acquiring(&mut self) -> bool {
+        let reached = self.acquiring && self.state() == State::Idle;
+        self.acquiring &= !reached;
+        reached && self.exited.is_none()
     }
 
     /// The state that readers see, before anybody looked or not.
@@ -147,10 +212,6 @@ impl Terminal {
         self.marks.get(source).copied()
     }
 
-    pub(crate) fn detected(&self) -> Option<&'static str> {
-        self.detected
-    }
-
     /// What another server process knows of this terminal: the official
     /// session, and on newer servers the claim.
     pub(crate) fn survivor(&self, keep_claim: bool) -> Self {
@@ -161,7 +222,6 @@ impl Terminal {
                 .claim
                 .clone()
                 .filter(|claim| keep_claim && !is_official(&claim.source, &claim.label)),
-            takes_unsequenced: self.takes_unsequenced,
             ..Self::default()
         }
     }
@@ -171,7 +231,7 @@ impl Terminal {
     pub(super) fn take_seq(&mut self, source: &str, seq: Option<u64>) -> bool {
         let mark = self.mark(source);
         let Some(seq) = seq else {
-            return mark.is_none() || self.takes_unsequenced;
+            return mark.is_none();
         };
         if mark.is_some_and(|mark| seq <= mark) {
             return false;
@@ -187,7 +247,8 @@ impl Terminal {
 
     /// Whether the known agent behind a label runs in the pane.
     pub(super) fn process_present(&self, label: &str) -> bool {
-        self.detected.is_some() && self.detected == herdr_proto::canonical_label(label)
+        let known = herdr_proto::canonical_label(label);
+        known.is_some() && self.detected == known && self.exited.is_none()
     }
 
     /// A8 and B5: a known label that is not the detected agent's.

@@ -3,16 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The real server removes what is over at its next request, and answered a
-/// read in the same millisecond as the report of a title with a ttl of 1 ms. A
-/// recording is played here through sockets and threads, which takes longer.
-const EXPIRY_LAG: Duration = Duration::from_millis(50);
-
-/// When something is over that was given this time to live at `now`.
-pub(crate) fn over_at(now: Duration, ttl: Duration) -> Duration {
-    now.saturating_add(ttl).saturating_add(EXPIRY_LAG)
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
     value: String,
@@ -49,13 +39,8 @@ impl Tokens {
         changed
     }
 
-    /// Those that are still there at `now`.
-    pub(crate) fn values(&self, now: Duration) -> BTreeMap<String, String> {
-        self.0
-            .iter()
-            .filter(|(_, token)| token.expires.is_none_or(|at| now < at))
-            .map(|(key, token)| (key.clone(), token.value.clone()))
-            .collect()
+    pub(crate) fn values(&self) -> BTreeMap<String, String> {
+        self.0.iter().map(|(key, token)| (key.clone(), token.value.clone())).collect()
     }
 
     pub(crate) fn next_expiry(&self) -> Option<Duration> {

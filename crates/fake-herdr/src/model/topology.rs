@@ -1,22 +1,25 @@
-//! Workspaces, tabs and panes: how they are made and removed.
+//! Workspaces, tabs and panes: how they are made and removed, and where the
+//! focus is.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::json;
 
 use super::Model;
-use super::events::Event;
-use super::layout::{Direction, Layout};
+use super::detector::{Detector, Foreground};
+use super::layout::{Direction, Layout, Rect};
 use super::screen::Screen;
-use super::state::State;
 use super::terminal::Terminal;
 use super::tokens::Tokens;
-use super::view::PaneProcess;
 
 #[derive(Debug, Clone)]
 pub(super) struct Workspace {
     /// Its public number for life.
     pub(super) key: u64,
-    pub(super) label: String,
-    /// Never empty.
+    /// The name a person gave it.
+    pub(super) label: Option<String>,
+    /// Empty only while its only pane is on the way to a tab of its own.
     pub(super) tabs: Vec<Tab>,
     /// The place of the active tab.
     pub(super) active: usize,
@@ -33,7 +36,15 @@ pub(super) struct Tab {
     pub(super) number: u64,
     pub(super) label: Option<String>,
     pub(super) layout: Layout,
-    pub(super) focused: u64,
+    /// The pane that it began with, or what took its place.
+    pub(super) root: u64,
+    pub(super) zoomed: bool,
+}
+
+impl Tab {
+    fn around(number: u64, label: Option<String>, pane: u64) -> Self {
+        Self { number, label, layout: Layout::of(pane), root: pane, zoomed: false }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -42,6 +53,8 @@ pub(super) struct Pane {
     pub(super) number: u64,
     pub(super) terminal_id: u64,
     pub(super) terminal: Terminal,
+    pub(super) detector: Detector,
+    pub(super) foreground: Foreground,
     /// Whether the user has looked at the pane since its agent became idle.
     pub(super) seen: bool,
     pub(super) label: Option<String>,
@@ -51,11 +64,8 @@ pub(super) struct Pane {
     /// Whether a real terminal is behind the pane, and what was typed for it.
     pub(super) attached: bool,
     pub(super) typed: Vec<u8>,
-    /// The shell behind the pane, if a real one is.
-    pub(super) shell_pid: Option<u32>,
-    pub(super) foreground: Vec<PaneProcess>,
-    /// Since when its shell has waited at the prompt; `None` while a program runs.
-    pub(super) idle_since: Option<std::time::Duration>,
+    /// When Enter follows a prompt that was typed.
+    pub(super) enters: Vec<Duration>,
 }
 
 /// Where a pane is: places in the list of workspaces and of tabs.
@@ -73,24 +83,6 @@ pub(super) struct Closed {
 }
 
 impl Model {
-    pub(super) fn create_workspace(
-        &mut self,
-        cwd: Option<String>,
-        label: Option<String>,
-        focus: bool,
-    ) -> u64 {
-        let cwd = cwd.or_else(|| self.focused_cwd()).unwrap_or_else(|| "/".to_owned());
-        let pane = self.new_pane(cwd);
-        self.add_workspace(pane, label, None, focus);
-        self.emit_pane(pane, "pane_created");
-        self.emit_layout_of(pane);
-        pane
-    }
-
-    pub(super) fn focused_cwd(&self) -> Option<String> {
-        self.panes.get(&self.focused_pane()?).map(|pane| pane.cwd.clone())
-    }
-
     /// A new workspace around a pane that is nowhere yet. The first one has the
     /// focus in any case.
     pub(super) fn add_workspace(
@@ -99,16 +91,13 @@ impl Model {
         label: Option<String>,
         tab_label: Option<String>,
         focus: bool,
-    ) {
+    ) -> Place {
         let key = self.next_workspace;
         self.next_workspace += 1;
-        let tab = Tab { number: 1, label: tab_label, layout: Layout::Pane(pane), focused: pane };
-        let fallback = self.panes.get(&pane).and_then(|pane| pane.cwd.rsplit('/').next());
-        let fallback = fallback.filter(|name| !name.is_empty()).unwrap_or("shell").to_owned();
         self.workspaces.push(Workspace {
             key,
-            label: label.unwrap_or(fallback),
-            tabs: vec![tab],
+            label,
+            tabs: vec![Tab::around(1, tab_label, pane)],
             active: 0,
             next_pane_number: 2,
             next_tab_number: 2,
@@ -118,12 +107,11 @@ impl Model {
         if let Some(pane) = self.panes.get_mut(&pane) {
             pane.number = 1;
         }
-        let workspace = self.workspaces.len() - 1;
-        self.emit_workspace(workspace, "workspace_created");
-        self.emit_tab(Place { workspace, tab: 0 }, "tab_created");
-        if focus || workspace == 0 {
-            self.focus_tab(Place { workspace, tab: 0 });
+        let place = Place { workspace: self.workspaces.len() - 1, tab: 0 };
+        if focus || self.focus.is_none() {
+            self.focus_tab(place);
         }
+        place
     }
 
     /// A new tab around a pane that is nowhere yet.
@@ -133,18 +121,12 @@ impl Model {
         pane: u64,
         label: Option<String>,
         focus: bool,
-        number: bool,
     ) -> Place {
-        if number {
-            self.number_pane(workspace, pane);
-        }
         let entry = &mut self.workspaces[workspace];
-        let tab_number = entry.next_tab_number;
+        let number = entry.next_tab_number;
         entry.next_tab_number += 1;
-        let layout = Layout::Pane(pane);
-        entry.tabs.push(Tab { number: tab_number, label, layout, focused: pane });
+        entry.tabs.push(Tab::around(number, label, pane));
         let place = Place { workspace, tab: entry.tabs.len() - 1 };
-        self.emit_tab(place, "tab_created");
         if focus {
             self.focus_tab(place);
         }
@@ -157,16 +139,15 @@ impl Model {
         beside: u64,
         pane: u64,
         direction: Direction,
-        ratio: f64,
+        ratio: f32,
         focus: bool,
     ) {
-        let Some(place) = self.place_of(beside) else {
-            return;
-        };
+        let Some(place) = self.place_of(beside) else { return };
         let tab = &mut self.workspaces[place.workspace].tabs[place.tab];
         tab.layout.split(beside, pane, direction, ratio);
+        tab.zoomed = false;
         if focus {
-            tab.focused = pane;
+            tab.layout.focus(pane);
             self.focus_tab(place);
         }
     }
@@ -182,7 +163,9 @@ impl Model {
         }
     }
 
-    pub(super) fn new_pane(&mut self, cwd: String) -> u64 {
+    /// A pane that starts in a folder, or at home where there is no such folder.
+    pub(super) fn new_pane(&mut self, cwd: Option<String>) -> u64 {
+        let cwd = cwd.filter(|cwd| (self.folders.name)(cwd).is_some());
         let pane = self.next_pane;
         self.next_pane += 1;
         let terminal_id = self.new_terminal_id();
@@ -191,17 +174,17 @@ impl Model {
             Pane {
                 number: 0,
                 terminal_id,
-                terminal: Terminal::of(&self.profile),
+                terminal: Terminal::default(),
+                detector: Detector::default(),
+                foreground: Foreground::default(),
                 seen: true,
                 label: None,
-                cwd,
+                cwd: cwd.unwrap_or_else(|| self.folders.home.clone()),
                 screen: Screen::default(),
                 revision: 0,
                 attached: false,
                 typed: Vec::new(),
-                shell_pid: None,
-                foreground: Vec::new(),
-                idle_since: None,
+                enters: Vec::new(),
             },
         );
         pane
@@ -213,24 +196,31 @@ impl Model {
         id
     }
 
-    /// Takes a pane out of its tab and says what became empty and closed.
-    pub(super) fn detach(&mut self, pane: u64) -> Closed {
+    /// Takes a pane out of its tab and says what became empty and closed. The
+    /// workspace of its only pane stays where `keep` says so.
+    pub(super) fn detach(&mut self, pane: u64, keep: bool) -> Closed {
         let Some(place) = self.place_of(pane) else {
             return Closed::default();
         };
         let tab_id = self.tab_id(place);
-        if self.shrink(pane, place) {
+        let workspace_id = self.workspace_id(place.workspace);
+        let entry = &mut self.workspaces[place.workspace];
+        let tab = &mut entry.tabs[place.tab];
+        if let Some(rest) = tab.layout.without(pane) {
+            if tab.root == pane {
+                tab.root = rest.ids()[0];
+            }
+            tab.layout = rest;
+            tab.zoomed = false;
             return Closed::default();
         }
-        let entry = &mut self.workspaces[place.workspace];
-        if entry.tabs.len() > 1 {
-            entry.tabs.remove(place.tab);
-            if entry.active >= place.tab && entry.active > 0 {
-                entry.active -= 1;
-            }
+        entry.tabs.remove(place.tab);
+        if entry.active >= place.tab {
+            entry.active = entry.active.saturating_sub(1);
+        }
+        if keep || !entry.tabs.is_empty() {
             return Closed { tab: Some(tab_id), workspace: None };
         }
-        let workspace_id = self.workspace_id(place.workspace);
         let removed = self.workspaces.remove(place.workspace);
         if self.focus == Some(removed.key) {
             let next = place.workspace.min(self.workspaces.len().saturating_sub(1));
@@ -239,39 +229,37 @@ impl Model {
         Closed { tab: Some(tab_id), workspace: Some(workspace_id) }
     }
 
-    /// Takes a pane out of a tab that has others; `false` if it has not.
-    fn shrink(&mut self, pane: u64, place: Place) -> bool {
-        let tab = &mut self.workspaces[place.workspace].tabs[place.tab];
-        let Some(rest) = tab.layout.clone().without(pane) else {
-            return false;
-        };
-        if tab.focused == pane {
-            tab.focused = rest.panes()[0].0;
-        }
-        tab.layout = rest;
-        true
-    }
-
     /// A command puts the focus on a tab: its panes are seen. A focus that goes
     /// there by itself, because something else was closed, sees nothing.
     pub(super) fn focus_tab(&mut self, place: Place) {
         let entry = &mut self.workspaces[place.workspace];
         entry.active = place.tab;
         self.focus = Some(entry.key);
-        // Only the next work of an agent ends its being done on TUIOS.
-        if self.profile.tuios {
-            return;
-        }
-        for (pane, _) in entry.tabs[place.tab].layout.panes() {
+        for pane in entry.tabs[place.tab].layout.ids() {
             if let Some(pane) = self.panes.get_mut(&pane) {
                 pane.seen = true;
             }
         }
     }
 
-    /// Tells where the focus is if it is elsewhere than when that was last told.
-    /// The server does so after each turn, whatever moved the focus.
-    pub(super) fn tell_focus(&mut self) {
+    pub(super) fn focus_pane(&mut self, pane: u64) {
+        if let Some(place) = self.place_of(pane) {
+            self.focus_tab(place);
+            self.workspaces[place.workspace].tabs[place.tab].layout.focus(pane);
+        }
+    }
+
+    /// The cells that a tab has beside the sidebar of a server without a client.
+    /// Its first line is for the tabs, once there are any.
+    pub(super) fn area(&self) -> Rect {
+        let bar = u16::from(self.shows_tabs);
+        Rect { x: 26, y: bar, width: 94, height: 40 - bar }
+    }
+
+    /// What the server does at the end of each turn: it draws, and tells where
+    /// the focus is if it is elsewhere than when that was last told.
+    pub(super) fn settle_view(&mut self) {
+        self.shows_tabs = self.focus.is_some();
         let now = self.focused_workspace().zip(self.focused_pane());
         if now == std::mem::replace(&mut self.told_focus, now) {
             return;
@@ -279,32 +267,11 @@ impl Model {
         let Some((workspace, pane)) = now else {
             return;
         };
-        let place = Place { workspace, tab: self.workspaces[workspace].active };
-        let workspace_id = self.workspace_id(workspace);
-        let tab_id = self.tab_id(place);
+        let tab_id = self.tab_id(Place { workspace, tab: self.workspaces[workspace].active });
         let pane_id = self.pane_id(pane);
-        let told = [
-            ("workspace_focused", serde_json::json!({ "workspace_id": workspace_id })),
-            ("tab_focused", serde_json::json!({ "tab_id": tab_id, "workspace_id": workspace_id })),
-            (
-                "pane_focused",
-                serde_json::json!({ "pane_id": pane_id, "workspace_id": workspace_id }),
-            ),
-        ];
-        for (kind, data) in told {
-            self.events.push(Event::new(kind, data));
-        }
-    }
-
-    /// How long the shown state of a pane's agent is what it is now: the number
-    /// of the change that made it.
-    pub(super) fn count_state_change(&mut self, pane: u64, before: State) {
-        let Some(entry) = self.panes.get_mut(&pane) else {
-            return;
-        };
-        if entry.terminal.state() != before {
-            self.state_changes += 1;
-            entry.terminal.state_change_seq = Some(self.state_changes);
-        }
+        let workspace_id = self.workspace_id(workspace);
+        self.tell("workspace_focused", json!({ "workspace_id": workspace_id }));
+        self.tell("tab_focused", json!({ "tab_id": tab_id, "workspace_id": workspace_id }));
+        self.tell("pane_focused", json!({ "pane_id": pane_id, "workspace_id": workspace_id }));
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read as _, Write};
 use std::sync::Weak;
 
-use fake_herdr::{FakeHerdr, Observation};
+use fake_herdr::FakeHerdr;
 use serde_json::{Value, json};
 
 use super::line::{self, Control};
@@ -119,9 +119,6 @@ fn perform(control: Control, herdr: &FakeHerdr) -> Value {
                 (there, _) => found(&pane, there),
             }
         }
-        Control::ShellIdle { pane, idle } => {
-            found(&pane, herdr.with_model(|model| model.set_shell_idle(now, &pane, idle)))
-        }
         Control::LiveHandoff => {
             herdr.live_handoff();
             listening(herdr)
@@ -142,7 +139,7 @@ fn observe(pane: &str, herdr: &FakeHerdr) -> Value {
     let Some(seen) = herdr.observe(pane) else {
         return found(pane, false);
     };
-    let mut shown = shown(&seen);
+    let mut shown = json!(seen);
     if let Some((source, agent)) = herdr.with_model(|model| model.authority(pane)) {
         shown["authority"] = json!({ "source": source, "agent": agent });
     }
@@ -170,32 +167,6 @@ fn env(pane: &str, herdr: &FakeHerdr) -> Value {
     let env: serde_json::Map<String, Value> =
         env.into_iter().map(|(name, value)| (name, value.into())).collect();
     json!({ "ok": true, "env": env })
-}
-
-/// As `pane.get` shows it; what is not set is left out.
-fn shown(seen: &Observation) -> Value {
-    let session = seen.agent_session.as_ref().map(|session| {
-        json!({
-            "source": session.source,
-            "agent": session.agent,
-            "kind": session.kind,
-            "value": session.value,
-        })
-    });
-    let mut shown = json!({ "agent_status": seen.agent_status });
-    for (name, value) in [
-        ("agent", json!(seen.agent)),
-        ("title", json!(seen.title)),
-        ("display_agent", json!(seen.display_agent)),
-        ("state_labels", json!(seen.state_labels)),
-        ("tokens", json!(seen.tokens)),
-        ("agent_session", json!(session)),
-    ] {
-        if !value.is_null() && value != json!({}) {
-            shown[name] = value;
-        }
-    }
-    shown
 }
 
 /// Done, if the socket is as it should be now.

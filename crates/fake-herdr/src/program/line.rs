@@ -24,12 +24,10 @@ pub(super) enum Control {
     Move { pane: String },
     /// A text on a pane's screen.
     Screen { pane: String, text: String },
-    /// The detector sees a known agent's process, with the state on its screen.
+    /// The detector has seen a known agent's process, and the state on its screen.
     AgentAppears { pane: String, agent: String, state: String },
-    /// That process ends.
+    /// It has seen the end of that process.
     AgentExits { pane: String },
-    /// The pane's shell waits at its prompt, or no longer.
-    ShellIdle { pane: String, idle: bool },
     /// A new process takes the panes over.
     LiveHandoff,
     /// The server starts again.
@@ -45,7 +43,7 @@ pub(super) enum Control {
 }
 
 /// The words for `do`.
-const WORDS: [&str; 16] = [
+const WORDS: [&str; 15] = [
     "fault",
     "clear_faults",
     "split",
@@ -55,7 +53,6 @@ const WORDS: [&str; 16] = [
     "screen",
     "agent_appears",
     "agent_exits",
-    "shell_idle",
     "live_handoff",
     "restart",
     "observe",
@@ -83,7 +80,6 @@ pub(super) fn read(line: &[u8]) -> Result<Control, String> {
         }
         "agent_appears" => agent(&mut fields)?,
         "agent_exits" => Control::AgentExits { pane: fields.pane()? },
-        "shell_idle" => Control::ShellIdle { pane: fields.pane()?, idle: fields.flag("idle")? },
         "live_handoff" => Control::LiveHandoff,
         "restart" => Control::Restart,
         "observe" => Control::Observe { pane: fields.pane()? },
@@ -156,13 +152,6 @@ impl Fields {
         self.text("pane", "the id of a pane such as \"w1:p1\"")
     }
 
-    fn flag(&mut self, name: &str) -> Result<bool, String> {
-        let expected = "true or false";
-        let value = self.take(name, expected)?;
-        let flag = value.as_bool();
-        flag.ok_or_else(|| format!("`{name}` is {}: expected {expected}", short(&value)))
-    }
-
     /// A whole number that may be missing or null.
     fn number(&mut self, name: &str) -> Result<Option<u64>, String> {
         match self.0.remove(name) {
@@ -229,7 +218,6 @@ mod tests {
                     ("agent", "Claude-Code".into()),
                     ("state", "idle".into()),
                 ],
-                "shell_idle" => &[("pane", "w1:p1".into()), ("idle", true.into())],
                 "log" => &[("from", 3.into())],
                 "clear_faults" | "live_handoff" | "restart" | "stop" => &[],
                 _ => &[("pane", "w1:p1".into())],
@@ -268,7 +256,6 @@ mod tests {
             (br#"{"do":"fault","fault":"freeze","times":1}"#, &["\"freeze\"", "until"]),
             (br#"{"do":"log","from":1.5}"#, &["`from` is 1.5", "whole number"]),
             (br#"{"do":"log","form":1}"#, &["\"log\" takes no `form`"]),
-            (br#"{"do":"shell_idle","pane":"a","idle":"yes"}"#, &["`idle` is \"yes\"", "true"]),
             (
                 br#"{"do":"agent_appears","pane":"a","agent":"bot","state":"idle"}"#,
                 &["\"bot\"", "claude"],

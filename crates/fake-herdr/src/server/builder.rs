@@ -1,15 +1,15 @@
 //! How a fake server is set up.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
 use super::FakeHerdr;
 use super::fault::{Fault, Faults};
 use super::listener::Listener;
-use super::shared::{Options, Shared};
-use crate::model::{Model, Profile};
+use super::shared::Shared;
+use crate::model::{Folders, Model, Profile, last_part};
 
 /// Settings of a [`FakeHerdr`].
 #[derive(Debug, Clone)]
@@ -126,8 +126,7 @@ impl Builder {
         for fault in self.faults {
             faults.set(fault, None);
         }
-        let options = Options { poll: self.poll, profile: model.profile().clone() };
-        let shared = Arc::new(Shared::new(model, faults, path, options)?);
+        let shared = Arc::new(Shared::new(model, faults, path, self.poll)?);
         let listener = Listener::bind(Arc::clone(&shared))?;
         #[cfg(feature = "pty")]
         if let Some(program) = self.program
@@ -143,14 +142,30 @@ impl Builder {
 }
 
 fn first_model(profile: Profile, panes: usize) -> Model {
+    let empty = Model::empty(profile).with_folders(folders());
     if panes == 0 {
-        return Model::empty(profile);
+        return empty;
     }
-    let mut model = Model::with_profile(profile);
+    let mut model = empty.with_demo();
     for _ in 1..panes {
         if let Some(first) = model.pane_ids().first() {
             model.split_pane(std::time::Duration::ZERO, &first.clone());
         }
     }
     model
+}
+
+/// The file system of this machine. A folder in a git repository is called after
+/// the repository.
+fn folders() -> Folders {
+    let home = std::env::var("HOME").unwrap_or_else(|_| "/".to_owned());
+    let name = |path: &str| {
+        let path = Path::new(path);
+        let repository = path.ancestors().find(|folder| folder.join(".git").exists());
+        let called = repository.unwrap_or(path).to_string_lossy();
+        path.is_dir().then(|| last_part(&called).to_owned())
+    };
+    let mut folders = Folders::default();
+    (folders.home, folders.name) = (home, name);
+    folders
 }

@@ -74,7 +74,7 @@ impl Connection<'_> {
             line::wait(self.hangup, Some(self.client), limits::SERVER_LINE_DEADLINE);
             return None;
         }
-        match line::receive(self.client, self.hangup, self.shared.manner()) {
+        match line::receive(self.client, self.hangup, self.shared.polls) {
             Received::Line(line) => Some(line),
             Received::Nothing | Received::Hangup => None,
         }
@@ -111,7 +111,21 @@ impl Connection<'_> {
         if let Answer::Stream { mut stream, .. } = answer {
             self.hold(&mut stream)?;
         }
+        self.enter();
         Ok(())
+    }
+
+    /// A prompt that was just typed gets its Enter, whether or not anybody asks
+    /// for anything meanwhile.
+    fn enter(&self) {
+        loop {
+            let due = self.shared.lock().model.next_enter();
+            let Some(due) = due else { return };
+            if line::wait(self.hangup, None, due.saturating_sub(self.shared.now())) {
+                return;
+            }
+            self.shared.with(|state, now| state.model.pass(now.max(due)));
+        }
     }
 
     fn send(&self, reply: &str, fault: Option<&Fault>) -> io::Result<()> {

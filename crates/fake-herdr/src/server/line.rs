@@ -21,27 +21,15 @@ pub(super) enum Received {
     Hangup,
 }
 
-/// How a server reads.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Manner {
-    /// It looks only every 100 ms when nothing is there.
-    pub(super) poll: bool,
-    /// How long it waits for the newline.
-    pub(super) patience: Duration,
-    /// The client's end ends the line as well.
-    pub(super) takes_unterminated: bool,
-}
-
-/// Reads until the newline.
-pub(super) fn receive(connection: &UnixStream, hangup: &UnixStream, manner: Manner) -> Received {
-    let Manner { poll, patience, takes_unterminated } = manner;
-    let end = Instant::now() + patience;
+/// Reads until the newline. Who polls looks only every 100 ms when nothing is
+/// there.
+pub(super) fn receive(connection: &UnixStream, hangup: &UnixStream, poll: bool) -> Received {
+    let end = Instant::now() + limits::SERVER_LINE_DEADLINE;
     let mut line = Vec::new();
     let mut chunk = vec![0; 64 * 1024];
     loop {
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
         match rustix::net::recv(connection, &mut *chunk, flags) {
-            Ok((_, 0)) if takes_unterminated && !line.is_empty() => return Received::Line(line),
             Ok((_, 0)) => return Received::Nothing,
             Ok((_, there)) => {
                 let newline = chunk[..there].iter().position(|byte| *byte == b'\n');

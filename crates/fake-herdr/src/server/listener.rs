@@ -32,7 +32,7 @@ pub(super) struct Listener {
 impl Listener {
     pub(super) fn bind(shared: Arc<Shared>) -> io::Result<Self> {
         let generation = shared.wish().generation;
-        let bound = Some(Bound::at(shared.path(), shared.socket_mode())?);
+        let bound = Some(Bound::at(shared.path())?);
         let mut listener = Self {
             shared,
             bound,
@@ -78,18 +78,18 @@ impl Listener {
     /// Makes the socket as it is to be now.
     fn follow(&mut self, wish: Wish) {
         let mut replaced = self.bound.is_none();
-        let (path, mode) = (self.shared.path(), self.shared.socket_mode());
+        let path = self.shared.path();
         let mut failure = None;
         match wish.socket {
             Socket::Listening => {
                 let another = wish.generation != self.generation;
                 match &mut self.bound {
                     Some(bound) if another => {
-                        failure = bound.renew(path, mode).err();
+                        failure = bound.renew(path).err();
                         replaced = true;
                     }
                     Some(_) => {}
-                    None => match Bound::at(path, mode) {
+                    None => match Bound::at(path) {
                         Ok(bound) => self.bound = Some(bound),
                         Err(error) => failure = Some(error),
                     },

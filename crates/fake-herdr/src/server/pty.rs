@@ -80,7 +80,9 @@ pub(super) fn refresh(state: &mut State) {
         let Some(terminal) = terminals.live.get(&key) else {
             continue;
         };
-        state.model.set_screen(&pane, &terminal.contents());
+        let (rows, brackets, alternate) = terminal.shown();
+        state.model.set_rows(&pane, rows, alternate);
+        state.model.set_bracketed_paste(&pane, brackets);
         let group = foreground.get(&key).and_then(|group| running.remove(group));
         state.model.set_processes(&pane, Some(terminal.pid()), group.unwrap_or_default());
     }

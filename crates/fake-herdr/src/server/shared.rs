@@ -8,17 +8,10 @@ use std::time::{Duration, Instant};
 
 use super::alarm::Alarm;
 use super::fault::{Fault, Faults};
-use super::line::{self, Manner};
+use super::line;
 use super::log::Log;
 use super::queue::Queue;
-use crate::model::{Model, Profile};
-
-/// Settings that do not change while a server runs.
-#[derive(Debug, Clone)]
-pub(super) struct Options {
-    pub(super) poll: bool,
-    pub(super) profile: Profile,
-}
+use crate::model::Model;
 
 /// What changes, behind one lock, as Herdr's app thread is one thread.
 #[derive(Debug)]
@@ -54,7 +47,8 @@ pub(super) struct Shared {
     changed: Condvar,
     started: Instant,
     path: PathBuf,
-    options: Options,
+    /// It looks only every 100 ms when nothing is there.
+    pub(super) polls: bool,
     /// A byte here makes the listener look at the state again.
     bell: Alarm,
 }
@@ -64,7 +58,7 @@ impl Shared {
         model: Model,
         faults: Faults,
         path: PathBuf,
-        options: Options,
+        polls: bool,
     ) -> io::Result<Self> {
         let hangup = Arc::new(Alarm::new()?);
         let log = Log::default();
@@ -86,25 +80,13 @@ impl Shared {
             changed: Condvar::new(),
             started: Instant::now(),
             path,
-            options,
+            polls,
             bell: Alarm::new()?,
         })
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
-    }
-
-    pub(super) fn manner(&self) -> Manner {
-        Manner {
-            poll: self.options.poll,
-            patience: self.options.profile.line_deadline(),
-            takes_unterminated: self.options.profile.takes_unterminated_lines(),
-        }
-    }
-
-    pub(super) fn socket_mode(&self) -> u32 {
-        self.options.profile.socket_mode()
     }
 
     pub(super) fn now(&self) -> Duration {
@@ -253,7 +235,7 @@ pub(super) fn environment(
     let text = |path: &Path| path.to_string_lossy().into_owned();
     // A program of the pane may be in another folder.
     let socket = &std::path::absolute(socket).unwrap_or_else(|_| socket.to_owned());
-    let mut variables = vec![
+    let variables = vec![
         ("HERDR_ENV".to_owned(), "1".to_owned()),
         ("HERDR_SOCKET_PATH".to_owned(), text(socket)),
         ("HERDR_BIN_PATH".to_owned(), text(&program)),
@@ -261,9 +243,6 @@ pub(super) fn environment(
         ("HERDR_TAB_ID".to_owned(), tab),
         ("HERDR_PANE_ID".to_owned(), pane),
     ];
-    if model.profile().names_its_terminal() {
-        variables.push(("TERM_PROGRAM".to_owned(), "herdr".to_owned()));
-    }
     Some(variables)
 }
 

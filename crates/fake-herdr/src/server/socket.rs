@@ -53,7 +53,7 @@ impl Stuffing {
 impl Bound {
     /// Binds at a path. The file of a dead server is replaced, anything else
     /// there is left alone.
-    pub(super) fn at(path: &Path, mode: u32) -> io::Result<Self> {
+    pub(super) fn at(path: &Path) -> io::Result<Self> {
         if path.as_os_str().is_empty() {
             // The system would take it for an address without a name.
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is empty"));
@@ -66,22 +66,22 @@ impl Bound {
             bound => bound,
         }
         .map_err(|error| explain(error, path))?;
-        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
         socket.set_nonblocking(true)?;
         Ok(Self { socket, file: SocketFile::at(path)? })
     }
 
     /// Another socket at the same path. It is bound beside the old one and put
     /// in its place, so that it has another inode and the path is never empty.
-    pub(super) fn renew(&mut self, path: &Path, mode: u32) -> io::Result<()> {
+    pub(super) fn renew(&mut self, path: &Path) -> io::Result<()> {
         let mut beside = path.as_os_str().to_owned();
         beside.push("~");
-        let fresh = Self::at(Path::new(&beside), mode)
+        let fresh = Self::at(Path::new(&beside))
             .and_then(|fresh| fs::rename(&beside, path).map(|()| fresh))
             .or_else(|_| {
                 // The name beside it has one byte more, which may be one too many.
                 self.file.remove(path);
-                Self::at(path, mode)
+                Self::at(path)
             });
         *self = fresh?;
         Ok(())

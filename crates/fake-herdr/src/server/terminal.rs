@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal};
 
 use super::alarm::Alarm;
 use super::process;
+use crate::model::Row;
 
 /// The size of a pane in a headless server, in cells.
 const ROWS: u16 = 39;
@@ -104,9 +105,13 @@ impl Terminal {
         rustix::termios::tcgetpgrp(&*self.pty).ok().map(|group| group.as_raw_nonzero().get())
     }
 
-    /// What the screen shows.
-    pub(super) fn contents(&self) -> String {
-        self.screen.lock().unwrap_or_else(PoisonError::into_inner).screen().contents()
+    /// What the screen shows, whether its program asked for bracketed pastes, and
+    /// whether it draws on the screen that keeps no history.
+    pub(super) fn shown(&self) -> (Vec<Row>, bool, bool) {
+        let parser = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
+        let screen = parser.screen();
+        let rows = (0..ROWS).map(|row| read_row(screen, row)).collect();
+        (rows, screen.bracketed_paste(), screen.alternate_screen())
     }
 
     /// Types bytes, which reach the program as fast as it reads.
@@ -123,6 +128,35 @@ impl Terminal {
         self.input.alarm.ring_for_good();
         self.thread
     }
+}
+
+/// One row, without blanks at its end. Of the attributes it has those that say
+/// something about a text: faint and reverse.
+fn read_row(screen: &vt100::Screen, row: u16) -> Row {
+    let cells: Vec<&vt100::Cell> = (0..COLUMNS)
+        .filter_map(|column| screen.cell(row, column))
+        .filter(|cell| !cell.is_wide_continuation())
+        .collect();
+    let plain = |cell: &vt100::Cell| !cell.has_contents() || cell.contents() == " ";
+    let end = cells.iter().rposition(|cell| !plain(cell) || cell.inverse()).map_or(0, |at| at + 1);
+    let (mut text, mut ansi, mut last) = (String::new(), String::new(), (false, false));
+    for cell in &cells[..end] {
+        let look = (cell.dim(), cell.inverse());
+        if look != last {
+            ansi.push_str("\x1b[0m");
+            ansi.push_str(if look.0 { "\x1b[2m" } else { "" });
+            ansi.push_str(if look.1 { "\x1b[7m" } else { "" });
+            last = look;
+        }
+        let contents = if cell.has_contents() { cell.contents() } else { " " };
+        text.push_str(contents);
+        ansi.push_str(contents);
+    }
+    if last != (false, false) {
+        ansi.push_str("\x1b[0m");
+    }
+    text.truncate(text.trim_end().len());
+    Row { text, ansi, wrapped: screen.row_wrapped(row) }
 }
 
 /// What is typed and not written yet, and what tells of it and of the end.

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::Herdr;
 
 /// A8: a known label must be the detected agent's; an unknown one may be laid
-/// over it, and a release gives the row back to it.
+/// over it.
 #[test]
 fn known_labels_bow_to_the_detector() {
     let mut herdr = Herdr::new();
@@ -60,6 +60,8 @@ fn a_prompt_on_the_screen_beats_an_older_report() {
     assert_eq!(herdr.row(), "claude blocked");
     herdr.report("custom:bot", "claude", "working", Some(2));
     assert_eq!(herdr.row(), "claude working", "a newer report counts again");
+    herdr.pass(1000);
+    assert_eq!(herdr.row(), "claude blocked", "until the detector sees the prompt again");
 }
 
 /// A7, A6 and A4 with a process: anchored reports show, and a source that was
@@ -94,6 +96,8 @@ fn full_lifecycle_with_its_process() {
     assert_eq!(herdr.row(), "pi blocked", "another session waits for its start");
     let clear = json!({ "pane_id": "w1:p1", "source": "herdr:pi", "seq": 5 });
     herdr.call("pane.clear_agent_authority", clear);
+    assert_eq!(herdr.row(), "pi unknown", "no screen was read under the claim");
+    herdr.pass(4000);
     assert_eq!(herdr.row(), "pi idle", "the detector's state");
     report(&mut herdr, "one", "working", 6);
     assert_eq!(herdr.row(), "pi idle", "A6");
@@ -113,27 +117,75 @@ fn official_releases_are_no_ops() {
     assert_eq!(herdr.model.mark("w1:p1", "herdr:claude"), Some(1));
 }
 
-/// 5.4: a label that was laid over a detected agent goes, and the process below
-/// has the row again, as the next look of the detector finds it.
+/// A release of another label takes the row of the process below along, until
+/// that process ends and another one is seen. A clear gives the row back.
 #[test]
-fn a_release_uncovers_the_process_below() {
+fn a_release_takes_the_process_below_along() {
     let mut herdr = Herdr::new();
     herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "working");
     herdr.report("custom:bot", "bot", "blocked", Some(1));
-    assert_eq!(herdr.row(), "bot blocked");
-    let (reply, mut stream) = herdr.subscribe(json!([{ "type": "pane.agent_detected" }]));
-    assert_eq!(reply["result"]["type"], "subscription_started");
-    herdr.release("custom:bot", "bot", Some(2));
-    assert_eq!(herdr.row(), "claude working");
-    let detected = herdr.events(&mut stream);
-    let last = &detected[detected.len() - 2..];
-    assert_eq!((&last[0]["agent"], &last[0]["released"]), (&json!("bot"), &json!(true)));
-    assert_eq!((&last[1]["agent"], last[1].get("released")), (&json!("claude"), None));
-    // A clear does the same, without the word of a release.
-    herdr.report("custom:bot", "bot", "blocked", Some(3));
-    let clear = json!({ "pane_id": "w1:p1", "source": "custom:bot", "seq": 4 });
+    let clear = json!({ "pane_id": "w1:p1", "source": "custom:bot", "seq": 2 });
     assert_eq!(herdr.code("pane.clear_agent_authority", clear), "ok");
-    assert_eq!(herdr.row(), "claude working");
+    assert_eq!(herdr.row(), "claude working", "a clear ends the claim alone");
+    herdr.report("custom:bot", "bot", "blocked", Some(3));
+    let (_, mut stream) = herdr.subscribe(json!([{ "type": "pane.agent_detected" }]));
+    herdr.events(&mut stream);
+    herdr.release("custom:bot", "bot", Some(4));
+    herdr.pass(60_000);
+    assert_eq!(herdr.row(), "- unknown", "the process still runs");
+    let told = herdr.events(&mut stream);
+    assert_eq!(
+        (told.len(), &told[0]["agent"], &told[0]["released"]),
+        (1, &json!("bot"), &json!(true))
+    );
+    assert!(herdr.model.agent_exits(herdr.now, "w1:p1"));
+    assert_eq!(herdr.row(), "- idle");
+    herdr.pass(300);
+    herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "idle");
+    assert_eq!(herdr.row(), "claude idle", "another process");
+}
+
+/// The looks of the detector: a program is noticed before its screen is read, and
+/// what a known label's release does to that.
+#[test]
+fn the_detector_takes_its_time() {
+    let mut herdr = Herdr::new();
+    let rows = |herdr: &mut Herdr, times: &[(u64, &str)]| {
+        let mut passed = 0;
+        for (ms, row) in times {
+            herdr.pass(ms - passed);
+            passed = *ms;
+            assert_eq!(herdr.row(), *row, "after {ms} ms");
+        }
+    };
+    assert!(herdr.model.agent_begins(herdr.now, "w1:p1", "claude", "idle"));
+    let seen = [(0, "- unknown"), (500, "claude unknown"), (3000, "claude unknown")];
+    rows(&mut herdr, &seen);
+    rows(&mut herdr, &[(1000, "claude idle")]);
+    herdr.report("custom:bot", "claude", "working", Some(1));
+    herdr.release("custom:bot", "claude", Some(2));
+    rows(&mut herdr, &[(0, "claude idle"), (900, "claude idle"), (1100, "claude unknown")]);
+    rows(&mut herdr, &[(4000, "claude idle")]);
+    assert!(herdr.model.agent_ends(herdr.now, "w1:p1"));
+    rows(&mut herdr, &[(0, "claude idle"), (400, "- idle"), (600, "- unknown")]);
+    assert!(!herdr.model.agent_exits(herdr.now, "w1:p1"), "there is none");
+}
+
+/// A claim outlives the process below it, whose end is told although the label
+/// that is shown stays.
+#[test]
+fn an_exit_below_a_custom_label_is_told() {
+    let mut herdr = Herdr::new();
+    herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "idle");
+    herdr.report("custom:bot", "bot", "working", Some(1));
+    let (_, mut stream) = herdr.subscribe(json!([{ "type": "pane.agent_detected" }]));
+    herdr.events(&mut stream);
+    assert!(herdr.model.agent_exits(herdr.now, "w1:p1"));
+    assert_eq!(herdr.row(), "bot working");
+    let told = herdr.events(&mut stream);
+    assert_eq!((&told[0]["agent"], &told[0]["final_status"]), (&json!("bot"), &json!("working")));
+    herdr.pass(1000);
+    assert_eq!(herdr.row(), "bot working");
 }
 
 /// B3: the selection that opencode reports without a number waits for the
@@ -180,4 +232,14 @@ fn what_cannot_be_prompted() {
     assert_eq!(prompt(&mut herdr, "hi"), "agent_not_ready", "its process is not there");
     herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "idle");
     assert_eq!(prompt(&mut herdr, " "), "ok", "a blank is a text");
+    herdr.pass(300);
+    let screen = |herdr: &mut Herdr| {
+        herdr.pass(0);
+        let read = json!({ "pane_id": "w1:p1", "source": "visible" });
+        herdr.call("pane.read", read)["result"]["read"]["text"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(prompt(&mut herdr, "hello"), "ok");
+    assert!(screen(&mut herdr).ends_with("hello\n"), "the text at once");
+    herdr.pass(300);
+    assert!(screen(&mut herdr).ends_with("hello\n$\n"), "and Enter 300 ms later");
 }

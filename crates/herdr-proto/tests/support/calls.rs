@@ -3,11 +3,10 @@
 use std::fmt::Debug;
 
 use herdr_proto::{
-    AgentGet, AgentList, AgentStatus, Call, ClearAgentAuthority, PaneCurrent, PaneGet, PaneList,
-    Ping, ProcessInfoGet, ReleaseAgent, ReportAgent, ReportAgentSession, SessionSnapshot,
-    Subscribe, Subscription,
+    AgentGet, AgentList, AgentPrompt, AgentRead, Call, ClearAgentAuthority, PaneCurrent, PaneGet,
+    PaneList, PaneRead, Ping, ProcessInfoGet, ReadFormat, ReadSource, ReleaseAgent, ReportAgent,
+    ReportAgentSession, SendInput, SendKeys, SendText, SessionSnapshot, Subscribe,
 };
-use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
@@ -31,6 +30,12 @@ pub(crate) enum AnyCall {
     ProcessInfoGet(ProcessInfoGet),
     AgentGet(AgentGet),
     Subscribe(Subscribe),
+    SendText(SendText),
+    SendKeys(SendKeys),
+    SendInput(SendInput),
+    PaneRead(PaneRead),
+    AgentRead(AgentRead),
+    AgentPrompt(AgentPrompt),
 }
 
 /// What a test does with a call, whatever its type.
@@ -57,6 +62,12 @@ impl AnyCall {
             Self::ProcessInfoGet(call) => check.check(call),
             Self::AgentGet(call) => check.check(call),
             Self::Subscribe(call) => check.check(call),
+            Self::SendText(call) => check.check(call),
+            Self::SendKeys(call) => check.check(call),
+            Self::SendInput(call) => check.check(call),
+            Self::PaneRead(call) => check.check(call),
+            Self::AgentRead(call) => check.check(call),
+            Self::AgentPrompt(call) => check.check(call),
         }
     }
 }
@@ -96,8 +107,42 @@ pub(crate) fn any_call() -> impl Strategy<Value = AnyCall> {
             call.target = name.unwrap_or(call.target);
             AnyCall::AgentGet(call)
         }),
-        2 => vec(subscription(), 0..8).prop_map(|list| AnyCall::Subscribe(Subscribe::to(list))),
+        1 => Just(AnyCall::Subscribe(Subscribe::nothing())),
+        1 => (pane_id(), ".{0,80}").prop_map(|(p, text)| AnyCall::SendText(SendText::new(p, text))),
+        1 => (pane_id(), keys()).prop_map(|(p, keys)| AnyCall::SendKeys(SendKeys::new(p, keys))),
+        1 => (pane_id(), ".{0,80}", keys()).prop_map(|(pane, text, keys)| {
+            let mut call = SendInput::new(pane, text);
+            call.keys = keys;
+            AnyCall::SendInput(call)
+        }),
+        1 => (pane_id(), source_read(), option::of(0..2000_u32)).prop_map(|(pane, read, lines)| {
+            let mut call = PaneRead::new(pane, read.0);
+            (call.format, call.lines) = (read.1, lines);
+            AnyCall::PaneRead(call)
+        }),
+        1 => (pane_id(), source_read(), option::of(0..2000_u32)).prop_map(|(pane, read, lines)| {
+            let mut call = AgentRead::of(&pane, read.0);
+            (call.format, call.lines) = (read.1, lines);
+            AnyCall::AgentRead(call)
+        }),
+        1 => (pane_id(), ".{0,80}").prop_map(|(pane, text)| {
+            AnyCall::AgentPrompt(AgentPrompt::new(&pane, text))
+        }),
     ]
+}
+
+fn keys() -> impl Strategy<Value = Vec<String>> {
+    vec("[a-z+]{1,8}", 0..4)
+}
+
+fn source_read() -> impl Strategy<Value = (ReadSource, ReadFormat)> {
+    let source = prop_oneof![
+        Just(ReadSource::Detection),
+        Just(ReadSource::Visible),
+        Just(ReadSource::Recent),
+        Just(ReadSource::RecentUnwrapped),
+    ];
+    (source, prop_oneof![Just(ReadFormat::Text), Just(ReadFormat::Ansi)])
 }
 
 fn report_agent() -> impl Strategy<Value = ReportAgent> {
@@ -128,24 +173,4 @@ fn report_agent_session() -> impl Strategy<Value = ReportAgentSession> {
             call.resume_argv = session.2;
             call
         })
-}
-
-fn subscription() -> impl Strategy<Value = Subscription> {
-    let status = prop_oneof![
-        Just(AgentStatus::WORKING),
-        Just(AgentStatus::DONE),
-        "[a-z_]{1,12}".prop_map(|word| AgentStatus::from(word.as_str())),
-    ];
-    prop_oneof![
-        Just(Subscription::AgentDetected),
-        Just(Subscription::Closed),
-        Just(Subscription::Created),
-        Just(Subscription::Exited),
-        Just(Subscription::Focused),
-        Just(Subscription::Moved),
-        Just(Subscription::Updated),
-        (pane_id(), option::of(status)).prop_map(|(pane_id, agent_status)| {
-            Subscription::StatusChanged { pane_id, agent_status }
-        }),
-    ]
 }

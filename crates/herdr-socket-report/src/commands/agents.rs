@@ -32,7 +32,8 @@ pub(crate) struct Agent {
     /// No event says that a person is asked, so a tool that is about to run is
     /// what a person may be asked about.
     pub(crate) guesses: bool,
-    /// It expects a JSON object on a hook's stdout.
+    /// It expects a JSON object on a hook's stdout; without one Gemini CLI shows
+    /// what is on stderr.
     pub(crate) answers: bool,
 }
 
@@ -319,6 +320,13 @@ impl Agent {
         let names = self.events.iter().map(|(name, _)| name.split(':').next().unwrap_or(name));
         let mut last = "";
         names.filter(move |name| std::mem::replace(&mut last, name) != *name)
+    }
+
+    /// What it is told on stdout.
+    pub(crate) fn answer(&self, event: Option<&str>) -> Option<&'static str> {
+        // A prompt goes on only if somebody says so.
+        let goes_on = event == Some("beforeSubmitPrompt");
+        self.answers.then_some(if goes_on { "{\"continue\":true}\n" } else { "{}\n" })
     }
 
     /// The path in its settings to the command of its status line, if it has

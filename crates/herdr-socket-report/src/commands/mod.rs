@@ -11,6 +11,7 @@ pub(crate) mod exec;
 pub(crate) mod hook;
 pub(crate) mod init;
 pub(crate) mod man;
+pub(crate) mod pane;
 pub(crate) mod run;
 pub(crate) mod sidebar;
 pub(crate) mod tee;
@@ -19,7 +20,7 @@ pub(crate) mod watch;
 use crate::exit::Exit;
 use crate::output::say;
 use crate::settings::flags::SettingFlags;
-use crate::settings::{Loaded, Sources, load};
+use crate::settings::{Loaded, Sources, load, load_what_fits};
 
 /// Why nothing is reported where another one has the lease.
 #[cfg(unix)]
@@ -38,6 +39,24 @@ pub(crate) fn settings_of(flags: SettingFlags, agent: Option<String>) -> Result<
         }
         Exit::Usage
     })
+}
+
+/// The same where wrong settings must not keep a command from starting: they are
+/// left out, and a sentence says so.
+pub(crate) fn settings_that_fit(
+    flags: SettingFlags,
+    agent: Option<String>,
+) -> (Loaded, Option<String>) {
+    let (loaded, problems) = load_what_fits(Sources { agent, ..Sources::of_process(flags) });
+    let said = match &problems.0[..] {
+        [] => None,
+        [only] => Some(format!("{only} (left out)")),
+        [first, more @ ..] => Some(format!(
+            "{first} (left out, with {} more; see `herdr-socket-report config show`)",
+            more.len()
+        )),
+    };
+    (loaded, said)
 }
 
 /// The arguments after the command's name, without the last `words` of them and

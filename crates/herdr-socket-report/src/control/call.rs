@@ -8,11 +8,15 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use herdr_reporter::sidecar::Reported;
+use herdr_reporter::{Part, Reason};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::geteuid;
 use serde::Deserialize;
 use serde_json::json;
+
+use super::hello::{Answer, Hello, Refusal};
 
 /// A connection to a living control socket.
 pub(crate) struct Call {
@@ -29,9 +33,17 @@ pub(crate) struct Answers {
     pub(crate) states: Vec<Outcome>,
     /// What keeps reports from showing: kind and detail.
     pub(crate) diagnostics: Vec<(String, String)>,
-    /// Whether everything was delivered; `None` if that was not asked or not
-    /// answered.
-    pub(crate) flushed: Option<bool>,
+    /// Whether everything was delivered, and if not, why; `None` if that was not
+    /// asked or not answered.
+    pub(crate) flushed: Option<Result<(), String>>,
+    /// Whose supervisor has answered.
+    pub(crate) of: Option<u32>,
+    /// Why nothing was given back, where the row is not ours.
+    pub(crate) not_ours: Option<String>,
+    /// Why nothing was taken.
+    pub(crate) refused: Option<(Refusal, String)>,
+    /// The lines were taken.
+    taken: bool,
 }
 
 /// What became of a state.
@@ -50,7 +62,8 @@ pub(crate) struct Outcome {
 enum Line {
     Receipt { receipt: String, of: String, reason: Option<String>, remedy: Option<String> },
     Diagnostic { diagnostic: String, detail: String },
-    Flushed { ok: bool },
+    Flushed { ok: bool, reason: Option<String> },
+    Answer(Answer),
 }
 
 /// Longest output line that is read.
@@ -80,8 +93,18 @@ impl Call {
 
     /// Hands event lines over. With `flush` it waits until they are delivered
     /// and says what became of them; without, until they are taken.
-    pub(crate) fn tell(mut self, events: &[String], flush: bool) -> io::Result<Answers> {
-        let mut text = String::new();
+    ///
+    /// # Errors
+    ///
+    /// [`is_timeout`] if the one who was called was too slow; any other if he
+    /// went away without an answer.
+    pub(crate) fn tell(
+        mut self,
+        hello: &Hello,
+        events: &[String],
+        flush: bool,
+    ) -> io::Result<Answers> {
+        let mut text = hello.line();
         for event in events {
             text.push_str(event);
             text.push('\n');
@@ -93,25 +116,25 @@ impl Call {
             text.extend([flush.to_string().as_str(), "\n"]);
         }
         self.stream.set_write_timeout(Some(self.left()?))?;
-        self.stream.write_all(text.as_bytes())?;
-        if !flush {
-            self.stream.shutdown(Shutdown::Write)?;
+        // Who does not want to hear it has said why.
+        let written = self.stream.write_all(text.as_bytes());
+        if !flush && written.is_ok() {
+            let _ = self.stream.shutdown(Shutdown::Write);
         }
-        self.listen(flush)
+        self.listen()
     }
 
-    /// Reads to the answer to the flush: it comes after what became of all that
-    /// was before it. Without a flush it reads to the end.
-    fn listen(&self, flush: bool) -> io::Result<Answers> {
+    /// Reads to the answer to the flush, which comes after what became of all
+    /// that was before it, or to the word that all is taken.
+    fn listen(&self) -> io::Result<Answers> {
         let mut answers = Answers::default();
         let mut lines = BufReader::new(&self.stream);
         let mut line = String::new();
-        while answers.flushed.is_none() {
+        while answers.flushed.is_none() && answers.refused.is_none() && !answers.taken {
             self.stream.set_read_timeout(Some(self.left()?))?;
             line.clear();
             match lines.by_ref().take(LINE_MAX).read_line(&mut line)? {
-                0 if flush => return Err(io::ErrorKind::UnexpectedEof.into()),
-                0 => break,
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 _ => answers.add(&line),
             }
         }
@@ -130,6 +153,37 @@ pub(crate) fn is_timeout(error: &io::Error) -> bool {
 }
 
 impl Answers {
+    /// What was said without an owner, in the same words.
+    pub(crate) fn of_once(reported: &Reported) -> Self {
+        let receipts = || reported.receipts.iter();
+        let states = receipts().filter(|receipt| receipt.of == Part::State).map(|receipt| {
+            let reason = receipt.reason.as_ref();
+            Outcome {
+                receipt: receipt.outcome.as_str().to_owned(),
+                reason: reason.map(|reason| match reason {
+                    Reason::Rejected(_) => reason.as_str().to_owned(),
+                    other => other.to_string(),
+                }),
+                remedy: reason.map(|reason| reason.remedy().to_owned()),
+            }
+        });
+        let diagnostics: Vec<(String, String)> = reported
+            .diagnostics
+            .iter()
+            .map(|it| (it.kind.as_str().to_owned(), it.detail.clone()))
+            .collect();
+        let kept = receipts()
+            .any(|it| it.of == Part::Release && it.outcome == herdr_reporter::Outcome::Ignored);
+        let ignored = diagnostics.iter().find(|(kind, _)| kind == "ignored");
+        Self {
+            states: states.collect(),
+            not_ours: ignored.filter(|_| kept).map(|(_, detail)| detail.clone()),
+            diagnostics,
+            flushed: Some(if reported.in_time { Ok(()) } else { Err("timeout".to_owned()) }),
+            ..Self::default()
+        }
+    }
+
     fn add(&mut self, line: &str) {
         match serde_json::from_str(line) {
             Ok(Line::Receipt { receipt, of, reason, remedy }) if of == "state" => {
@@ -141,7 +195,15 @@ impl Answers {
             Ok(Line::Diagnostic { diagnostic, detail }) => {
                 self.diagnostics.push((diagnostic, detail));
             }
-            Ok(Line::Flushed { ok }) => self.flushed = Some(ok),
+            Ok(Line::Flushed { ok, reason }) => {
+                let why = || reason.unwrap_or_default();
+                self.flushed = Some(if ok { Ok(()) } else { Err(why()) });
+            }
+            Ok(Line::Answer(Answer::Welcome { of })) => self.of = of,
+            Ok(Line::Answer(Answer::Refused { because, detail })) => {
+                self.refused = Some((because, detail));
+            }
+            Ok(Line::Answer(Answer::Taken(_))) => self.taken = true,
             // Other parts, and lines of a later version.
             Ok(Line::Receipt { .. }) | Err(_) => {}
         }

@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use herdr_reporter::{AgentEvent, Diagnostic, Feed, Flushed, Receipt};
+use herdr_reporter::AgentEvent;
+use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
@@ -13,7 +14,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::spawn_local;
 use tokio::time::timeout;
 
-use super::intake::Intake;
+use super::door::{Address, Door};
+use super::hello::{Answer, HELLO_MAX, Hello};
+use super::intake::{Intake, News};
 use super::outbox::Outbox;
 use crate::input::{Item, LineReader};
 use crate::output::Record;
@@ -25,34 +28,95 @@ const FLUSHES_MAX: usize = 32;
 /// How long the last lines wait for a client to read them.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
+/// How long a client that does not belong here has to say what it wants, and to
+/// hear that it is not heard.
+const GREETING: Duration = Duration::from_millis(500);
+
+/// A connection, by which address it came, and who is let in there.
+pub(super) struct Caller {
+    pub(super) stream: UnixStream,
+    pub(super) at: Address,
+    pub(super) door: Door,
+}
+
 /// Takes a client's events and gives it output lines, until it closes its end
-/// or the reporter has ended.
-pub(super) async fn serve(stream: UnixStream, intake: Intake) {
-    let (reading, writing) = stream.into_split();
+/// or nobody reports any more. One that does not belong here is told so.
+pub(super) async fn serve(caller: Caller, intake: Intake) {
+    let Caller { stream, at, door } = caller;
+    let peer = stream.peer_cred().ok().and_then(|peer| u32::try_from(peer.pid()?).ok());
+    let peer = peer.filter(|pid| *pid != 0);
+    let expected = door.expects(at, peer);
+    let (mut reading, writing) = stream.into_split();
     // Before anything is read, so that nothing that comes of it is missed.
-    let news = News { feeds: intake.feeds(), intake: intake.clone() };
     let (over, answers) = unbounded_channel();
     let flushes = Flushes { over, open: Cell::new(0), fewer: Notify::new() };
-    let client = Rc::new(Client { intake, outbox: Outbox::default(), flushes });
+    let outbox = Outbox::default();
+    let taken = Cell::new(0);
+    let client = Rc::new(Client { intake, outbox, flushes, taken });
     let writer = {
         let client = Rc::clone(&client);
         spawn_local(async move { client.outbox.write_to(writing).await })
     };
-    tokio::select! {
-        // What was put before the end is written.
-        () = client.tell(news, answers) => {}
-        () = client.listen(reading) => {}
-    }
+    let listen = async {
+        let first = first_bytes(&mut reading);
+        let first = if expected { first.await } else { timeout(GREETING, first).await.ok()? };
+        let (line, rest) =
+            first.split_at(first.iter().position(|it| *it == b'\n').map_or(0, |it| it + 1));
+        let hello = Hello::read(line);
+        let answer = door.answer(at, peer, hello.as_ref().unwrap_or(&Hello::default()));
+        let welcome = matches!(answer, Answer::Welcome { .. });
+        if hello.is_some() || !welcome {
+            client.outbox.put(&answer.line());
+        }
+        if !welcome {
+            return Some(());
+        }
+        let begun = if hello.is_some() { rest } else { &first };
+        client.listen(&mut reading, begun).await;
+        if hello.is_some() {
+            client.outbox.put(&Answer::Taken(client.taken.get()).line());
+        }
+        None
+    };
+    let refused = if expected {
+        tokio::select! {
+            // What was put before the end is written.
+            () = client.tell(answers) => None,
+            refused = listen => refused,
+        }
+    } else {
+        listen.await
+    };
     client.outbox.close();
     if let Err(late) = timeout(LAST_WORDS, writer).await {
         tracing::debug!(%late, "a control client does not read its last lines");
     }
+    if refused.is_some() {
+        // What it says is taken off its hands: a connection that is closed with
+        // something unread takes the answer with it.
+        let mut unheard = tokio::io::sink();
+        let _ = timeout(GREETING, tokio::io::copy(&mut reading, &mut unheard)).await;
+    }
+}
+
+/// Reads to the end of the first line, or as far as a greeting may reach, and
+/// what has come with it.
+async fn first_bytes(reading: &mut OwnedReadHalf) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(1024);
+    while !bytes.contains(&b'\n') && bytes.len() < HELLO_MAX {
+        if !matches!(reading.read_buf(&mut bytes).await, Ok(1..)) {
+            break;
+        }
+    }
+    bytes
 }
 
 struct Client {
     intake: Intake,
     outbox: Outbox,
     flushes: Flushes,
+    /// How many lines were taken.
+    taken: Cell<u64>,
 }
 
 struct Flushes {
@@ -62,41 +126,15 @@ struct Flushes {
     fewer: Notify,
 }
 
-/// What the reporter says.
-struct News {
-    /// Nothing where a guard stands by.
-    feeds: Option<(Feed<Receipt>, Feed<Diagnostic>)>,
-    intake: Intake,
-}
-
-impl News {
-    /// The next line; `None` when the reporter has ended and all is said.
-    ///
-    /// # Cancel safety
-    ///
-    /// Nothing is lost.
-    async fn next(&mut self) -> Option<String> {
-        let Some((receipts, diagnostics)) = &mut self.feeds else {
-            self.intake.over().await;
-            return None;
-        };
-        tokio::select! {
-            Some(receipt) = receipts.next() => Some(Record::of_receipt(&receipt).line()),
-            Some(diagnostic) = diagnostics.next() => {
-                Some(diagnosed(diagnostic.kind.as_str(), &diagnostic.detail))
-            }
-            else => None,
-        }
-    }
-}
-
 impl Client {
     /// Reads to the end of the input, and waits for the flushes that it asked
     /// for.
-    async fn listen(self: &Rc<Self>, mut reading: OwnedReadHalf) {
+    async fn listen(self: &Rc<Self>, reading: &mut OwnedReadHalf, begun: &[u8]) {
         let mut lines = LineReader::new();
         let mut chunk = vec![0; CHUNK];
         let mut items = Vec::new();
+        lines.push(begun, &mut items);
+        self.take(&mut items);
         while let Ok(count @ 1..) = reading.read(&mut chunk).await {
             lines.push(&chunk[..count], &mut items);
             self.take(&mut items);
@@ -108,18 +146,25 @@ impl Client {
         }
     }
 
-    /// Passes on what the reporter says, until it has ended. The answer to a
-    /// flush comes after all that was said before: who has the answer has heard
-    /// what became of everything, and need not wait for more.
-    async fn tell(&self, mut news: News, mut answers: UnboundedReceiver<String>) {
+    /// Passes on what those who report say, until nobody does any more. The
+    /// answer to a flush comes after all that was said before: who has the answer
+    /// has heard what became of everything, and need not wait for more.
+    async fn tell(&self, mut answers: UnboundedReceiver<String>) {
         loop {
-            tokio::select! {
-                biased;
-                line = news.next() => match line {
-                    Some(line) => self.outbox.put(&line),
-                    None => break,
-                },
-                Some(answer) = answers.recv() => self.answer(&answer),
+            let (mut news, turn) = self.intake.news();
+            if let News::Silent(why, detail) = news {
+                self.outbox.put(&diagnosed(why.as_str(), detail));
+            }
+            let goes_on = loop {
+                tokio::select! {
+                    biased;
+                    Some(line) = said(&mut news) => self.outbox.put(&line),
+                    goes_on = self.intake.after(turn) => break goes_on,
+                    Some(answer) = answers.recv() => self.answer(&answer),
+                }
+            };
+            if !goes_on {
+                break;
             }
         }
         while let Ok(answer) = answers.try_recv() {
@@ -129,6 +174,7 @@ impl Client {
 
     fn take(self: &Rc<Self>, items: &mut Vec<Item>) {
         let (mut numbers, mut events) = (Vec::new(), Vec::new());
+        self.taken.set(self.taken.get() + u64::try_from(items.len()).unwrap_or_default());
         for item in items.drain(..) {
             match item {
                 Item::Event { line, event } => {
@@ -157,21 +203,17 @@ impl Client {
         }
     }
 
-    fn flush(self: &Rc<Self>, id: Option<String>, limit: Duration) {
+    fn flush(self: &Rc<Self>, id: Value, limit: Duration) {
         if self.flushes.open.get() >= FLUSHES_MAX {
-            self.outbox.put(&flushed(id.as_deref(), Some("too_many")));
+            self.outbox.put(&flushed(&id, Some("too_many")));
             return;
         }
         self.flushes.open.set(self.flushes.open.get() + 1);
         let client = Rc::clone(self);
         spawn_local(async move {
-            let refusal = match client.intake.flush(limit).await {
-                Flushed::Delivered => None,
-                Flushed::Inactive => Some("inactive"),
-                _ => Some("timeout"),
-            };
+            let refusal = client.intake.flush(limit).await.err();
             // Nobody takes it where the client is gone.
-            let _ = client.flushes.over.send(flushed(id.as_deref(), refusal));
+            let _ = client.flushes.over.send(flushed(&id, refusal));
         });
     }
 
@@ -186,7 +228,23 @@ impl Client {
     }
 }
 
-fn flushed(id: Option<&str>, refusal: Option<&'static str>) -> String {
+/// The next line of whoever reports; `None` when all is said.
+///
+/// # Cancel safety
+///
+/// Nothing is lost.
+async fn said(news: &mut News) -> Option<String> {
+    let News::Feeds(receipts, diagnostics) = news else { return None };
+    tokio::select! {
+        Some(receipt) = receipts.recv() => Some(Record::of_receipt(&receipt).line()),
+        Some(diagnostic) = diagnostics.recv() => {
+            Some(diagnosed(diagnostic.kind.as_str(), &diagnostic.detail))
+        }
+        else => None,
+    }
+}
+
+fn flushed(id: &Value, refusal: Option<&'static str>) -> String {
     Record::Flushed { flushed: id, ok: refusal.is_none(), reason: refusal }.line()
 }
 

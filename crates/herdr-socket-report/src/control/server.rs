@@ -1,17 +1,20 @@
-//! The thread that serves the control socket.
+//! The thread that serves the control sockets.
 
+use std::future::pending;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::geteuid;
-use tokio::net::UnixStream;
+use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::{JoinSet, LocalSet};
+use tokio::time::MissedTickBehavior;
 
-use super::client::serve;
+use super::client::{Caller, serve};
+use super::door::{Address, Door};
 use super::intake::Intake;
 use super::socket_file::SocketFile;
 
@@ -23,47 +26,67 @@ const CLOSING: Duration = Duration::from_millis(50);
 /// How long the clients of a reporter that has ended are waited for.
 const FAREWELL: Duration = Duration::from_millis(300);
 
-/// A control socket, from the moment its reporter holds the lease on. Reporting
-/// never waits for it.
+/// Between two looks at whether the sockets' files are still there. A hook waits
+/// for a supervisor's within its second.
+const LOOK: Duration = Duration::from_millis(400);
+
+/// Where an owner listens.
+pub(crate) struct Addresses {
+    /// Beside the lease, from the moment its reporter holds that on.
+    pub(crate) pane: PathBuf,
+    /// A supervisor's own, from the start.
+    pub(crate) own: Option<PathBuf>,
+}
+
+/// The control sockets of a reporter. Reporting never waits for them.
 pub(crate) struct Control {
-    opened: Receiver<io::Result<()>>,
+    opened: Receiver<(Address, io::Result<()>)>,
+    intake: Intake,
     stop: Option<oneshot::Sender<()>>,
-    /// Hangs up when the socket's file is gone.
+    /// Hangs up when the sockets' files are gone.
     closed: Receiver<()>,
     /// Hangs up when the thread has ended.
     ended: Receiver<()>,
 }
 
 impl Control {
-    /// Serves `path` as soon as the reporter behind `intake` holds the lease.
-    pub(crate) fn start(path: PathBuf, intake: Intake) -> Self {
+    /// Hears for `intake` whoever `door` lets in.
+    pub(crate) fn start(addresses: Addresses, intake: &Intake, door: Door) -> Self {
         let (say_opened, opened) = mpsc::channel();
         let (say_closed, closed) = mpsc::channel();
         let (say_ended, ended) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
-        let server = Server { path, intake, opened: say_opened, closed: Some(say_closed), stopped };
+        let server = Server { intake: intake.clone(), door, opened: say_opened };
         let thread = thread::Builder::new().name("control".to_owned()).spawn(move || {
-            server.run();
+            server.run(addresses, stopped, say_closed);
             drop(say_ended);
         });
         if let Err(error) = thread {
             tracing::warn!(%error, "no control socket: its thread cannot start");
         }
-        Self { opened, stop: Some(stop), closed, ended }
+        Self { opened, intake: intake.clone(), stop: Some(stop), closed, ended }
     }
 
-    /// Waits until clients can connect; `None` if that takes longer.
-    pub(crate) fn wait_open(&self, timeout: Duration) -> Option<io::Result<()>> {
-        match self.opened.recv_timeout(timeout) {
-            Ok(outcome) => Some(outcome),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => {
-                Some(Err(io::Error::other("the reporter ended before it had the pane")))
+    /// Waits until clients can connect to this address; `None` if that takes
+    /// longer.
+    pub(crate) fn wait_open(&self, address: Address, timeout: Duration) -> Option<io::Result<()>> {
+        let end = Instant::now() + timeout;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.opened.recv_timeout(left) {
+                Ok((opened, outcome)) if opened == address => return Some(outcome),
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => return None,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Some(Err(io::Error::other(
+                        "the reporter ended before it had the pane",
+                    )));
+                }
             }
         }
     }
 
-    /// Takes no more clients and removes the socket's file. For the end, while
+    /// Takes no more clients and removes the sockets' files. For the end, while
     /// the lease is still held; the clients that are there stay.
     pub(crate) fn close(&mut self) {
         drop(self.stop.take());
@@ -74,62 +97,133 @@ impl Control {
     /// ended.
     pub(crate) fn finish(mut self) {
         self.close();
+        self.intake.end();
         let _ = self.ended.recv_timeout(FAREWELL);
     }
 }
 
 struct Server {
-    path: PathBuf,
     intake: Intake,
-    opened: mpsc::Sender<io::Result<()>>,
-    closed: Option<mpsc::Sender<()>>,
-    stopped: oneshot::Receiver<()>,
+    door: Door,
+    opened: mpsc::Sender<(Address, io::Result<()>)>,
 }
 
+/// An address, and who listens there.
+struct Listening {
+    at: Address,
+    path: PathBuf,
+    open: Option<(UnixListener, SocketFile)>,
+}
+
+type Listen = fn(&Path) -> io::Result<(UnixListener, SocketFile)>;
+
 impl Server {
-    fn run(self) {
+    fn run(self, addresses: Addresses, stopped: oneshot::Receiver<()>, closed: mpsc::Sender<()>) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         match runtime {
-            Ok(runtime) => LocalSet::new().block_on(&runtime, self.serve()),
-            Err(error) => drop(self.opened.send(Err(error))),
+            Ok(runtime) => {
+                let serve = self.serve(addresses, stopped, closed);
+                LocalSet::new().block_on(&runtime, serve);
+            }
+            Err(error) => drop(self.opened.send((Address::Own, Err(error)))),
         }
     }
 
-    async fn serve(mut self) {
-        tokio::select! {
-            held = self.intake.lease_held() => if !held { return },
-            _ = &mut self.stopped => return,
+    async fn serve(
+        self,
+        addresses: Addresses,
+        mut stopped: oneshot::Receiver<()>,
+        closed: mpsc::Sender<()>,
+    ) {
+        let mut pane = Listening { at: Address::Pane, path: addresses.pane, open: None };
+        let mut own = addresses.own.map(|path| Listening { at: Address::Own, path, open: None });
+        if let Some(own) = &mut own {
+            let outcome = own.listen();
+            drop(self.opened.send((Address::Own, outcome)));
+            SocketFile::sweep(&own.path);
         }
-        let (listener, file) = match SocketFile::listen(&self.path) {
-            Ok(open) => open,
-            Err(error) => {
-                tracing::warn!(%error, "no control socket");
-                drop(self.opened.send(Err(error)));
-                return;
-            }
-        };
-        drop(self.opened.send(Ok(())));
+        let mut may_open = true;
+        let mut look = tokio::time::interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut clients = JoinSet::new();
         loop {
-            tokio::select! {
-                _ = &mut self.stopped => break,
-                Some(_) = clients.join_next(), if !clients.is_empty() => {}
-                accepted = listener.accept(), if clients.len() < CLIENTS_MAX => match accepted {
-                    Ok((stream, _)) if is_ours(&stream) => {
-                        clients.spawn_local(serve(stream, self.intake.clone()));
+            let accepted = tokio::select! {
+                _ = &mut stopped => break,
+                Some(_) = clients.join_next(), if !clients.is_empty() => continue,
+                () = self.intake.lease_held(), if pane.open.is_none() && may_open => {
+                    let outcome = pane.listen();
+                    // Another try comes after the next look.
+                    may_open = outcome.is_ok();
+                    drop(self.opened.send((Address::Pane, outcome)));
+                    continue;
+                }
+                _ = look.tick() => {
+                    may_open = true;
+                    if self.intake.holds_lease() != Some(true) {
+                        pane.open = None;
                     }
-                    Ok(_) => tracing::warn!("another user's connection was refused"),
-                    // Out of descriptors, most likely: others go on.
-                    Err(error) => {
-                        tracing::debug!(%error, "a connection cannot be accepted");
-                        tokio::time::sleep(Duration::from_millis(50)).await;
+                    for listening in own.iter_mut().chain([&mut pane]) {
+                        listening.keep_in_place();
                     }
-                },
+                    continue;
+                }
+                accepted = pane.accept(), if clients.len() < CLIENTS_MAX => accepted,
+                accepted = Listening::accept_at(own.as_ref()), if clients.len() < CLIENTS_MAX => accepted,
+            };
+            match accepted {
+                Ok((stream, at)) if is_ours(&stream) => {
+                    let caller = Caller { stream, at, door: self.door.clone() };
+                    clients.spawn_local(serve(caller, self.intake.clone()));
+                }
+                Ok(_) => tracing::warn!("another user's connection was refused"),
+                // Out of descriptors, most likely: others go on.
+                Err(error) => {
+                    tracing::debug!(%error, "a connection cannot be accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
             }
         }
-        drop((listener, file));
-        drop(self.closed.take());
+        drop((pane, own));
+        drop(closed);
         while clients.join_next().await.is_some() {}
+    }
+}
+
+impl Listening {
+    fn listen(&mut self) -> io::Result<()> {
+        self.listen_by(match self.at {
+            Address::Pane => SocketFile::listen,
+            Address::Own => SocketFile::listen_alone,
+        })
+    }
+
+    fn listen_by(&mut self, listen: Listen) -> io::Result<()> {
+        self.open = Some(listen(&self.path).inspect_err(|error| {
+            tracing::warn!(%error, "no control socket");
+        })?);
+        Ok(())
+    }
+
+    /// Listens anew where somebody has removed the file.
+    fn keep_in_place(&mut self) {
+        if self.open.as_ref().is_some_and(|(_, file)| !file.is_there()) {
+            // Where that fails for now, the next look tries again.
+            drop(self.listen_by(SocketFile::listen_alone));
+        }
+    }
+
+    async fn accept(&self) -> io::Result<(UnixStream, Address)> {
+        match &self.open {
+            Some((listener, _)) => Ok((listener.accept().await?.0, self.at)),
+            None => pending().await,
+        }
+    }
+
+    async fn accept_at(listening: Option<&Self>) -> io::Result<(UnixStream, Address)> {
+        match listening {
+            Some(listening) => listening.accept().await,
+            None => pending().await,
+        }
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
 
+use herdr_reporter::sidecar::supervised_by;
 use tokio::net::UnixListener;
 
 /// A listening socket's file. It goes when this does, unless it is another
@@ -20,18 +22,46 @@ impl SocketFile {
     /// holder left there is replaced.
     pub(super) fn listen(path: &Path) -> io::Result<(UnixListener, Self)> {
         if let Some(folder) = path.parent() {
-            keep_private(folder)?;
+            // It may have been removed since the lease was taken.
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
         match fs::symlink_metadata(path) {
             Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
             Ok(_) => {
-                let what = "something that is no socket is in the way";
+                let what = "something that is not a socket is in the way";
                 return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
         Self::bind(path)
+    }
+
+    /// The same where somebody else may listen, whose socket stays.
+    pub(super) fn listen_alone(path: &Path) -> io::Result<(UnixListener, Self)> {
+        match StdStream::connect(path) {
+            Ok(_) => Err(io::ErrorKind::AddrInUse.into()),
+            Err(_) => Self::listen(path),
+        }
+    }
+
+    /// Removes what supervisors that were killed have left beside this one.
+    pub(super) fn sweep(path: &Path) {
+        let beside = path.parent().and_then(|folder| fs::read_dir(folder).ok());
+        for file in beside.into_iter().flatten().flatten() {
+            let path = file.path();
+            let ended = matches!(supervised_by(&path), Some((_, false)));
+            // One of another container may only seem to have ended.
+            let refuses = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+            if ended && StdStream::connect(&path).is_err_and(refuses) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+
+    /// Whether the file is still the socket's.
+    pub(super) fn is_there(&self) -> bool {
+        fs::symlink_metadata(&self.path).is_ok_and(|data| (data.dev(), data.ino()) == self.identity)
     }
 
     /// Listens at a `path` where nothing is yet, for this user alone.
@@ -46,20 +76,8 @@ impl SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        let ours = fs::symlink_metadata(&self.path)
-            .is_ok_and(|data| (data.dev(), data.ino()) == self.identity);
-        if ours {
+        if self.is_there() {
             let _ = fs::remove_file(&self.path);
         }
     }
-}
-
-/// The folder of leases is this user's own; somebody may have made it with a
-/// wider umask.
-fn keep_private(folder: &Path) -> io::Result<()> {
-    let data = fs::metadata(folder)?;
-    if data.mode() & 0o077 != 0 {
-        fs::set_permissions(folder, Permissions::from_mode(0o700))?;
-    }
-    Ok(())
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use bytes::BytesMut;
-use herdr_reporter::{AgentEvent, EventLine};
+use herdr_reporter::AgentEvent;
+use herdr_reporter::sidecar::EventLine;
+use serde_json::Value;
 use tokio_util::codec::{AnyDelimiterCodec, Decoder};
 
 /// Longest event line, in bytes. A longer one is skipped without being held.
@@ -22,7 +24,7 @@ pub(crate) enum Item {
     /// The host wants to know when everything before it is delivered.
     Flush {
         /// What the answer carries.
-        id: Option<String>,
+        id: Value,
         /// How long it waits.
         timeout: Duration,
     },
@@ -116,7 +118,7 @@ mod tests {
     #[test]
     fn however_the_bytes_come_the_lines_are_the_same() {
         let text = [START, b"\r\n \n", START, b"{\"event\": \"flush\", \"id\": \"f\"}"].concat();
-        let flush = Item::Flush { id: Some("f".into()), timeout: Duration::from_secs(5) };
+        let flush = Item::Flush { id: "f".into(), timeout: Duration::from_secs(5) };
         let expected = [started(1), started(4), flush];
         assert_eq!(read(&[&text]), expected);
         let bytes: Vec<&[u8]> = text.chunks(1).collect();
@@ -131,7 +133,7 @@ mod tests {
         else {
             panic!("{items:?}");
         };
-        assert!(first.starts_with("no JSON"), "{first}");
+        assert!(first.starts_with("not JSON"), "{first}");
         assert_eq!(second, "unknown event `nonsense`");
         assert_eq!(*good, started(4));
     }

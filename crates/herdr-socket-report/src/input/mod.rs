@@ -1,5 +1,7 @@
 //! What comes in: event lines on stdin, signals, the end of a process.
 
+#[cfg(unix)]
+mod drain;
 mod lines;
 #[cfg(unix)]
 mod process;
@@ -8,6 +10,8 @@ pub(crate) mod signals;
 #[cfg(unix)]
 mod stdin;
 
+#[cfg(unix)]
+pub(crate) use drain::drain_stdin;
 pub(crate) use lines::{Item, LineReader};
 #[cfg(unix)]
 pub(crate) use process::Host;

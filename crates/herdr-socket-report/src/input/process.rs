@@ -21,7 +21,7 @@ impl Host {
         use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
         let named = Pid::from_raw(pid).filter(|_| pid > 0);
-        let named = named.ok_or_else(|| format!("--pid {pid} is no process id"))?;
+        let named = named.ok_or_else(|| format!("--pid {pid} is not a process id"))?;
         match pidfd_open(named, PidfdFlags::empty()) {
             Ok(end) => Ok(Some(Self { end })),
             Err(Errno::SRCH) => Ok(None),

@@ -34,7 +34,9 @@ impl Signals {
         let (heard, write) = UnixStream::pair()?;
         heard.set_nonblocking(true)?;
         let impatient = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // What was ignored at the start was ignored on purpose, as by nohup.
+        let ignored = ignored_at_the_start();
+        for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|it| !ignores(ignored, *it)) {
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&impatient))?;
             pipe::register(signal, write.try_clone()?)?;
         }
@@ -87,13 +89,29 @@ impl Signals {
 
     /// Hears the terminal's Ctrl-Z as well, which then does nothing by itself.
     pub(crate) fn hear_stop(&self) -> io::Result<()> {
-        flag::register(SIGTSTP, Arc::clone(&self.stop)).map(|_| ())
+        if !ignores(ignored_at_the_start(), SIGTSTP) {
+            flag::register(SIGTSTP, Arc::clone(&self.stop))?;
+        }
+        Ok(())
     }
 
     /// Stops as Ctrl-Z does; returns when the shell lets us go on.
     pub(crate) fn stop() {
         let _ = emulate_default_handler(SIGTSTP);
     }
+}
+
+/// The signals that this process ignores, one a bit; for the start, before any
+/// is heard. Only Linux tells.
+pub(crate) fn ignored_at_the_start() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or_default()
+}
+
+/// Whether a signal is among those.
+pub(crate) fn ignores(ignored: u64, signal: i32) -> bool {
+    signal > 0 && ignored.checked_shr(signal.unsigned_abs() - 1).unwrap_or_default() & 1 == 1
 }
 
 impl AsFd for Signals {

@@ -2,6 +2,7 @@
 //! control client gets.
 
 use serde::Serialize;
+use serde_json::Value;
 
 /// One output line.
 #[derive(Debug, Serialize)]
@@ -33,7 +34,7 @@ pub(crate) enum Record<'a> {
     /// The answer to a `flush`.
     Flushed {
         /// The id of the `flush`.
-        flushed: Option<&'a str>,
+        flushed: &'a Value,
         /// Whether everything before it was delivered.
         ok: bool,
         /// Why not.
@@ -83,11 +84,11 @@ mod tests {
                 r#"{"diagnostic":"timeout","detail":"a \"b\""}"#,
             ),
             (
-                Record::Flushed { flushed: None, ok: true, reason: None },
+                Record::Flushed { flushed: &Value::Null, ok: true, reason: None },
                 r#"{"flushed":null,"ok":true}"#,
             ),
             (
-                Record::Flushed { flushed: Some("f"), ok: false, reason: Some("timeout") },
+                Record::Flushed { flushed: &"f".into(), ok: false, reason: Some("timeout") },
                 r#"{"flushed":"f","ok":false,"reason":"timeout"}"#,
             ),
         ] {

@@ -8,7 +8,7 @@ use super::problem::Problems;
 use super::table::{self, SETTINGS, Scope, Setting, VARIABLE_PREFIX};
 use crate::text::{nearest, shown};
 
-/// Names with our prefix that are no settings.
+/// Names with our prefix that are not settings.
 const OTHERS: [&str; 2] = ["HERDR_REPORT_LOG", "HERDR_REPORT_SOCKET"];
 
 /// Reads the settings' variables out of an environment.
@@ -33,14 +33,10 @@ pub(crate) fn read(
                 || "see `herdr-socket-report config show`".to_owned(),
                 |near| format!("did you mean {near}?"),
             );
-            problems.0.push(format!("{} is no setting; {hint}", shown(&name)));
+            problems.0.push(format!("{} is not a setting; {hint}", shown(&name)));
             continue;
         };
-        let Some(value) = value.to_str() else {
-            problems.add(name, "is no valid text");
-            continue;
-        };
-        match setting.kind.read_text(value) {
+        match setting.kind.read_text(&value.to_string_lossy()) {
             Ok(values) => assignments.extend(values.into_iter().map(|value| Assignment {
                 setting,
                 value,

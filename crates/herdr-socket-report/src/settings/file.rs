@@ -45,7 +45,7 @@ fn text(path: &Path) -> io::Result<Option<String>> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
-        Ok(found) if !found.is_file() => return refused("it is no regular file"),
+        Ok(found) if !found.is_file() => return refused("it is not a regular file"),
         Ok(found) if found.len() > FILE_MAX => return refused("it is over 64 KiB"),
         Ok(_) => {}
     }
@@ -125,9 +125,9 @@ impl Reader<'_> {
             }
             None => match nearest(key, keys.iter().copied()) {
                 Some(near) => {
-                    format!("{} is no setting; did you mean {near}?", shown(key))
+                    format!("{} is not a setting; did you mean {near}?", shown(key))
                 }
-                None => format!("{} is no setting; allowed are {}", shown(key), keys.join(", ")),
+                None => format!("{} is not a setting; allowed are {}", shown(key), keys.join(", ")),
             },
         };
         self.problem(span, what);

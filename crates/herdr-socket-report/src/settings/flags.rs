@@ -14,6 +14,14 @@ use super::value::Value;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SettingFlags(pub(crate) Vec<Assignment>);
 
+impl SettingFlags {
+    /// The text that a flag was given, if it was.
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
+        let given = self.0.iter().rfind(|assignment| assignment.setting.key == key)?;
+        Some(given.value.text().to_owned())
+    }
+}
+
 /// What the short help shows; the long one shows all.
 const OFTEN: [&str; 3] = ["agent", "source", "display_name"];
 
@@ -23,11 +31,53 @@ fn settings() -> impl Iterator<Item = &'static Setting> {
     SETTINGS.iter().filter(|setting| setting.scope != Scope::PersonsFile)
 }
 
+/// The settings that count for every command that says one thing,
+const OF_HOOKS: [&str; 8] = [
+    "enabled",
+    "agent",
+    "source",
+    "role",
+    "unverified_pane",
+    "any_pane",
+    "allow_foreign_socket",
+    "fresh_source",
+];
+/// and those that count for some of them, and for which.
+const OF_SOME: [(&str, &[&str]); 10] = [
+    ("title", &["title"]),
+    ("message", &["state"]),
+    ("working_message", &["state"]),
+    ("reason_label", &["state"]),
+    ("state_labels", &["state", "session", "labels"]),
+    ("tokens", &["tokens", "session"]),
+    ("privacy", &["state", "title", "tokens", "labels", "session"]),
+    ("report_session", &["session"]),
+    ("session_token", &["session"]),
+    ("verify", &["state"]),
+];
+
+/// Whether a setting has an effect on a command.
+fn counts(setting: &Setting, command: &str) -> bool {
+    let of_some =
+        || OF_SOME.iter().find(|(key, _)| *key == setting.key).map(|(_, commands)| commands);
+    match command {
+        "emit" => OF_HOOKS.contains(&setting.key) || of_some().is_some(),
+        "state" | "title" | "tokens" | "labels" | "session" | "release" => {
+            OF_HOOKS.contains(&setting.key)
+                || of_some().is_some_and(|commands| commands.contains(&command))
+        }
+        _ => true,
+    }
+}
+
 impl Args for SettingFlags {
     fn augment_args(command: Command) -> Command {
         // A dozen commands have these flags, and a hook calls one of them:
         // making them for all took a fifth of its time.
-        command.defer(|command| command.args(settings().map(arg)))
+        command.defer(|command| {
+            let name = command.get_name().to_owned();
+            command.args(settings().filter(|setting| counts(setting, &name)).map(arg))
+        })
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -73,7 +123,9 @@ fn arg(setting: &'static Setting) -> Arg {
 }
 
 fn given(setting: &'static Setting, matches: &ArgMatches) -> Vec<Assignment> {
-    let values = matches.get_many::<Vec<Value>>(setting.key).into_iter().flatten().flatten();
+    // A command has no flag for what does not count for it.
+    let values = matches.try_get_many::<Vec<Value>>(setting.key).ok().flatten();
+    let values = values.into_iter().flatten().flatten();
     let values: Vec<Value> = match setting.kind {
         Kind::List => {
             let mut lists = values.peekable();
@@ -101,11 +153,9 @@ impl TypedValueParser for Parser {
         _: Option<&Arg>,
         value: &std::ffi::OsStr,
     ) -> Result<Self::Value, Error> {
-        let Some(text) = value.to_str() else {
-            return Err(Error::new(ErrorKind::InvalidUtf8).with_cmd(command));
-        };
-        self.0.kind.read_text(text).map_err(|unfit| {
-            let what = format!("--{}: {} {}", self.0.flag(), unfit.found, unfit.why);
+        // The value may be a host's text, so that it is not told.
+        self.0.kind.read_text(&value.to_string_lossy()).map_err(|unfit| {
+            let what = format!("--{}: the value {}", self.0.flag(), unfit.why);
             let mut error = Error::raw(ErrorKind::ValueValidation, format!("{what}\n"));
             error.insert(ContextKind::Usage, ContextValue::None);
             error.with_cmd(command)

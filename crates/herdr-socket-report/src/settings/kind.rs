@@ -127,7 +127,7 @@ impl Kind {
     pub(crate) fn read_label(state: &str, text: &str) -> Result<Option<Value>, Unfit> {
         let key = StateKey::ALL.into_iter().find(|key| key.as_str() == state);
         let key = key.ok_or_else(|| {
-            Unfit::new(shown(state), format!("is no state; expected {}", alternatives(&STATES)))
+            Unfit::new(shown(state), format!("is not a state; expected {}", alternatives(&STATES)))
         })?;
         let blank = PresentationText::normalize(text).is_none();
         Ok((!blank).then(|| Value::Label(key, text.to_owned())))
@@ -173,7 +173,7 @@ fn labels(text: &str) -> Result<Vec<Value>, Unfit> {
     let mut labels = Vec::new();
     for piece in pieces(text) {
         let (state, label) = piece.split_once('=').ok_or_else(|| {
-            Unfit::new(shown(piece), "is no STATE=TEXT, for example blocked=Needs you")
+            Unfit::new(shown(piece), "is not STATE=TEXT, for example blocked=Needs you")
         })?;
         labels.extend(Kind::read_label(state.trim(), label.trim())?);
     }
@@ -222,7 +222,7 @@ mod tests {
             (
                 Kind::StateLabels,
                 "busy=x",
-                "is no state; expected idle, working, blocked, done or unknown",
+                "is not a state; expected idle, working, blocked, done or unknown",
             ),
         ] {
             assert_eq!(kind.read_text(text).unwrap_err().why, why, "{text}");

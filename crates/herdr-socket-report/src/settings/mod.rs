@@ -16,7 +16,8 @@ mod tests;
 use std::collections::BTreeMap;
 
 use herdr_proto::{AgentLabel, StateKey};
-use herdr_reporter::{Config, SourceNotice, source_for};
+use herdr_reporter::sidecar::{SourceNotice, source_for};
+use herdr_reporter::{Config, Privacy};
 
 use file::Whose;
 use origin::Origin;
@@ -79,6 +80,12 @@ type Merged = BTreeMap<(usize, Option<StateKey>), Assignment>;
 
 /// Reads and merges all of it, once.
 pub(crate) fn load(sources: Sources) -> Result<Loaded, Problems> {
+    let (loaded, problems) = load_what_fits(sources);
+    problems.unless_any(loaded)
+}
+
+/// The same without the entries that are wrong, and what is wrong with them.
+pub(crate) fn load_what_fits(sources: Sources) -> (Loaded, Problems) {
     let mut problems = Problems::none();
     let mut merged = Merged::new();
     for setting in &SETTINGS {
@@ -116,9 +123,13 @@ pub(crate) fn load(sources: Sources) -> Result<Loaded, Problems> {
     for assignment in merged.values() {
         (assignment.setting.set)(&mut settings, &assignment.value);
     }
-    check_source(&settings, &merged, &mut problems, &mut warnings);
+    check_source(&mut settings, &merged, &mut problems, &mut warnings);
+    // Who wrote something about privacy did not want the default.
+    if problems.0.iter().any(|problem| problem.to_lowercase().contains("privacy")) {
+        settings.config.privacy = Privacy::Fixed;
+    }
     let named = find(&merged, "agent").is_some_and(|found| found.origin != Origin::Default);
-    problems.unless_any(Loaded { shown: shown(&settings, &merged), settings, named, warnings })
+    (Loaded { shown: shown(&settings, &merged), settings, named, warnings }, problems)
 }
 
 fn merge(merged: &mut Merged, assignment: Assignment) {
@@ -143,7 +154,7 @@ fn needs_trust(merged: &Merged, projects: &Assignment) -> bool {
 /// Herdr drops what comes under the names of its own integrations, or locks
 /// the pane for everybody (protocol §5.2 and §6.2, failures B36 to B39).
 fn check_source(
-    settings: &Settings,
+    settings: &mut Settings,
     merged: &Merged,
     problems: &mut Problems,
     warnings: &mut Vec<String>,
@@ -156,6 +167,7 @@ fn check_source(
     let what = format!("source {source} with agent {label}: {}", notice.text());
     if notice.is_refused() {
         problems.add(origin, what);
+        settings.config.source = None;
     } else {
         warnings.push(format!("{origin}: {what}"));
     }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use herdr_proto::{SourceId, Ttl};
-use herdr_reporter::{Privacy, ReasonLabel, Role, Source, UnverifiedPane, Verify};
+use herdr_reporter::{Privacy, ReasonLabel, Role, Source, UnverifiedPane};
 
 use super::Settings;
 use super::kind::Kind;
@@ -69,7 +69,7 @@ pub(crate) fn setting(key: &str) -> Option<&'static Setting> {
 }
 
 /// Every setting, in the order in which people read about them.
-pub(crate) static SETTINGS: [Setting; 25] = [
+pub(crate) static SETTINGS: [Setting; 24] = [
     Setting {
         key: "enabled",
         kind: Kind::Switch,
@@ -218,18 +218,11 @@ pub(crate) static SETTINGS: [Setting; 25] = [
     },
     Setting {
         key: "verify",
-        kind: Kind::words(&["never", "claim", "transitions", "always"]),
-        default: "transitions",
+        kind: Kind::Switch,
+        default: "true",
         scope: Scope::Person,
-        help: "When a report is compared with what the pane shows",
-        set: |settings, value| {
-            settings.config.verify = match value.word() {
-                "never" => Verify::Never,
-                "claim" => Verify::Claim,
-                "always" => Verify::Always,
-                _ => Verify::Transitions,
-            };
-        },
+        help: "Compare what was reported with what the pane shows",
+        set: |settings, value| settings.config.verify = value.switch(),
     },
     Setting {
         key: "unverified_pane",
@@ -259,14 +252,6 @@ pub(crate) static SETTINGS: [Setting; 25] = [
         scope: Scope::Person,
         help: "Accept a socket that another user serves",
         set: |settings, value| settings.config.allow_foreign_socket = value.switch(),
-    },
-    Setting {
-        key: "fresh_source",
-        kind: Kind::Switch,
-        default: "false",
-        scope: Scope::Person,
-        help: "Replace a source that nothing can unmute by `NAME.2`",
-        set: |settings, value| settings.config.fresh_source = value.switch(),
     },
     Setting {
         key: "defer_to",

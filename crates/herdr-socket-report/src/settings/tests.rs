@@ -56,7 +56,7 @@ fn origin(loaded: &Loaded, key: &str) -> String {
 
 #[test]
 fn stronger_sources_win() {
-    let files = Files::new("title = 'none'\nsettle_ms = 1\nverify = 'never'", "title = 'session'");
+    let files = Files::new("title = 'none'\nsettle_ms = 1\nverify = false", "title = 'session'");
     let loaded = files
         .load(
             &[("HERDR_REPORT_SETTLE_MS", "2"), ("HERDR_REPORT_PRIVACY", "tool")],
@@ -66,30 +66,30 @@ fn stronger_sources_win() {
     assert_eq!(origin(&loaded, "title"), "\"session\" from projects.toml:1");
     assert_eq!(origin(&loaded, "settle_ms"), "2 from HERDR_REPORT_SETTLE_MS");
     assert_eq!(origin(&loaded, "privacy"), "\"fixed\" from --privacy");
-    assert_eq!(origin(&loaded, "verify"), "\"never\" from persons.toml:3");
+    assert_eq!(origin(&loaded, "verify"), "false from persons.toml:3");
     assert_eq!(origin(&loaded, "metadata_ttl_s"), "180 from default");
     assert_eq!(loaded.settings.config.settle.as_millis(), 2);
-    assert_eq!(loaded.settings.config.privacy, herdr_reporter::Privacy::Fixed);
-    assert_eq!(loaded.settings.config.verify, herdr_reporter::Verify::Never);
+    assert_eq!(loaded.settings.config.privacy, Privacy::Fixed);
+    assert!(!loaded.settings.config.verify);
     assert!(loaded.warnings.is_empty());
 }
 
 #[test]
 fn each_mistake_in_a_file_names_line_key_value_and_what_is_allowed() {
-    let text = "enabled = 'yes'\n# a remark\nverify = 'sometimes'\ntitel = 'session'\nsettle_ms = -5\n\
+    let text = "enabled = 'yes'\n# a remark\nprivacy = 'sometimes'\ntitel = 'session'\nsettle_ms = -5\n\
                 any-pane = true\ntransport = 'cli'\ndefer_to = ['a', 1]\ncolour = 3\n\
                 [state_labels]\nbusy = 'x'\nidle = 4\n";
     let problems = Files::new(text, "").problems(&[]);
     let expected = [
         "persons.toml:1: enabled = \"yes\" is not allowed; expected true or false",
-        "persons.toml:3: verify = \"sometimes\" is not allowed; expected never, claim, transitions or always",
-        "persons.toml:4: \"titel\" is no setting; did you mean title?",
+        "persons.toml:3: privacy = \"sometimes\" is not allowed; expected text, tool or fixed",
+        "persons.toml:4: \"titel\" is not a setting; did you mean title?",
         "persons.toml:5: settle_ms = -5 is not allowed; expected a whole number from 0 to 60000 (milliseconds)",
-        "persons.toml:6: \"any-pane\" is no setting; did you mean any_pane?",
+        "persons.toml:6: \"any-pane\" is not a setting; did you mean any_pane?",
         "persons.toml:7: transport = \"cli\" is refused: this client speaks to the socket and never runs the program; expected socket",
         "persons.toml:8: defer_to = [...] is not allowed; expected a list of texts",
-        "persons.toml:9: \"colour\" is no setting; allowed are enabled, agent, source",
-        "persons.toml:11: state_labels: \"busy\" is no state; expected idle, working, blocked, done or unknown",
+        "persons.toml:9: \"colour\" is not a setting; allowed are enabled, agent, source",
+        "persons.toml:11: state_labels: \"busy\" is not a state; expected idle, working, blocked, done or unknown",
         "persons.toml:12: state_labels.idle is not allowed; expected a text",
     ];
     assert_eq!(problems.len(), expected.len(), "{problems:#?}");
@@ -119,9 +119,9 @@ fn variables_are_named() {
     assert_eq!(
         problems,
         [
-            "\"HERDR_REPORT_TRUST_PROJECT\" is no setting; see `herdr-socket-report config show`",
-            "\"HERDR_REPORT_VERIFFY\" is no setting; did you mean HERDR_REPORT_VERIFY?",
-            "HERDR_REPORT_VERIFY: \"sometimes\" is not allowed; expected never, claim, transitions or always",
+            "\"HERDR_REPORT_TRUST_PROJECT\" is not a setting; see `herdr-socket-report config show`",
+            "\"HERDR_REPORT_VERIFFY\" is not a setting; did you mean HERDR_REPORT_VERIFY?",
+            "HERDR_REPORT_VERIFY: \"sometimes\" is not allowed; expected true or false",
         ]
     );
 }
@@ -204,7 +204,7 @@ fn only_a_regular_file_of_a_sensible_size_is_read() {
     let files = Files::new("", "");
     std::fs::create_dir(files.path("projects.toml")).unwrap();
     let problems = files.problems(&[]);
-    assert_eq!(problems, ["projects.toml: cannot be read: it is no regular file"]);
+    assert_eq!(problems, ["projects.toml: cannot be read: it is not a regular file"]);
 
     let files = Files::new(&"#".repeat(70_000), "");
     assert_eq!(files.problems(&[]), ["persons.toml: cannot be read: it is over 64 KiB"]);

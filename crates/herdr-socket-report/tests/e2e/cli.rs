@@ -54,7 +54,7 @@ fn completions_and_the_manual_come_out() {
     for text in [".TH herdr-socket-report-run 1", "\\-\\-unverified\\-pane", "prompt_opened"] {
         assert!(output.stdout.contains(text), "{text}");
     }
-    for command in [&["man", "config", "nothing"][..], &["man", "guard"]] {
+    for command in [&["man", "config", "nothing"][..], &["man", "supervisor"]] {
         let output = sidecar(command).run("");
         assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""));
     }
@@ -89,7 +89,7 @@ fn bash_completes_what_follows_a_command() {
     assert!(completes(&[program, "do"]).contains("doctor"));
     assert_eq!(completes(&[program, "state", "w"]).trim(), "working");
     assert_eq!(completes(&[program, "exec", "--state", "b"]).trim(), "blocked");
-    assert_eq!(completes(&[program, "run", "--verify", ""]).split(' ').count(), 4);
+    assert_eq!(completes(&[program, "run", "--privacy", ""]).split(' ').count(), 3);
     assert!(completes(&[program, "watch", "--"]).contains("--strict"));
 }
 
@@ -100,7 +100,7 @@ fn flags_name_a_pane_outside_herdr_only_together() {
     let output = sidecar(&["run", "--socket", socket]).run("");
     assert_eq!(output.code, Some(2));
     assert!(
-        output.stderr.contains("--socket alone names no pane, add --pane"),
+        output.stderr.contains("--socket alone does not name a pane, add --pane"),
         "{}",
         output.stderr
     );

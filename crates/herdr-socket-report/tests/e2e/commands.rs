@@ -11,7 +11,7 @@ use crate::pane::{Pane, complaints};
 use crate::support::{PATIENCE, inside, sidecar};
 
 /// Every command, with arguments that are right.
-const COMMANDS: [&[&str]; 21] = [
+const COMMANDS: [&[&str]; 22] = [
     &["run"],
     &["exec", "true"],
     &["attach", "--pid", "1"],
@@ -26,6 +26,7 @@ const COMMANDS: [&[&str]; 21] = [
     &["statusline", "claude"],
     &["init", "claude"],
     &["sidebar"],
+    &["pane", "list"],
     &["watch", "--strict"],
     &["tee", "--listen", "t.sock"],
     &["doctor"],
@@ -60,41 +61,49 @@ fn each_has_a_line_in_the_overview_and_a_help_of_its_own() {
 #[test]
 fn wrong_arguments_name_the_program_and_what_is_wrong() {
     let herdr = FakeHerdr::start().unwrap();
-    let one_more = COMMANDS.iter().filter(|command| {
-        !["exec", "emit", "tokens", "labels", "hook", "man"].contains(&command[0])
+    let one_more = COMMANDS
+        .iter()
+        .filter(|command| !["exec", "emit", "tokens", "labels", "man"].contains(&command[0]));
+    let one_more = one_more.map(|command| {
+        let words = match command[0] {
+            // The text may be a host's.
+            "hook" | "statusline" => "unexpected argument 'number ",
+            name if HOOKS.contains(&name) => "one too many",
+            _ => "unexpected argument 'extra'",
+        };
+        ([*command, &["extra"]].concat(), words)
     });
-    let one_more =
-        one_more.map(|command| ([*command, &["extra"]].concat(), "unexpected argument 'extra'"));
     let flags = COMMANDS.iter().map(|command| {
         ([&[command[0], "--no-such"], &command[1..]].concat(), "unexpected argument '--no-such'")
     });
     let others = [
         (vec!["exec"], "<CMD>..."),
-        (vec!["exec", "--verify", "often", "true"], "expected never, claim, transitions or always"),
+        (vec!["exec", "--privacy", "often", "true"], "expected text, tool or fixed"),
         (vec!["exec", "--state", "busy", "true"], "expected idle, working or blocked"),
         (vec!["attach"], "--pid <PID>"),
         (vec!["attach", "--pid", "4194305"], "no such process"),
         (vec!["attach", "--pid", "x"], "'x' for '--pid <PID>': expected a process id"),
         (vec!["attach", "--pid", "0"], "expected a process id"),
         (vec!["run", "--pid", "-3"], "expected a process id"),
-        (vec!["guard"], "unrecognized subcommand 'guard'"),
+        (vec!["supervisor"], "unrecognized subcommand 'supervisor'"),
         (vec!["attach", "--pid", "1", "--state", "busy"], "expected idle, working or blocked"),
         (vec!["run", "--socket"], "a value is required"),
-        (vec!["state", "busy"], "\"busy\" is no state; expected idle, working or blocked"),
+        (vec!["state", "busy"], "argument 1 is not a state; expected idle, working or blocked"),
         (vec!["title"], "<TEXT>"),
-        (vec!["tokens", "branch"], "\"branch\" is no KEY=TEXT, for example branch=main"),
+        (vec!["tokens", "branch"], "argument 1 is not KEY=TEXT, for example branch=main"),
         (vec!["tokens", "a b=c"], "1 to 32 of A-Z a-z 0-9 _ -"),
         (
             vec!["labels", "busy=x"],
-            "\"busy\" is no state; expected idle, working, blocked, done or unknown",
+            "argument 1 does not begin with a state; expected idle, working, blocked, done or unknown",
         ),
         (vec!["emit", "{"], "expected an object such as {\"event\": \"agent_started\"}"),
         (vec!["emit", r#"{"event": "x"}"#], "unknown event `x`"),
         (vec!["emit", "{\"event\": \"release\"}\n{\"event\": \"release\"}"], "several JSON values"),
         (vec!["session"], "<ID>"),
-        (vec!["release", "--ttl", "0"], "from 1 to 86400"),
+        (vec!["title", "T", "--ttl", "0"], "from 1 to 86400"),
+        (vec!["release", "--ttl", "9"], "it has no effect on this command"),
         (vec!["tee"], "--listen <PATH>"),
-        (vec!["tee", "--listen", "/"], "something that is no socket is in the way"),
+        (vec!["tee", "--listen", "/"], "something that is not a socket is in the way"),
         (vec!["completions", "ksh"], "bash"),
         (vec!["man", "nothing"], "there is no command \"nothing\""),
         (vec!["config"], "show"),
@@ -137,12 +146,12 @@ fn outside_herdr_what_reports_is_quiet_and_what_looks_says_so() {
         for arguments in [command, strict].into_iter().take(1 + usize::from(takes_it)) {
             let output = sidecar(&arguments).run("{\"event\": \"agent_started\"}\n");
             let code = match arguments[0] {
-                "watch" | "doctor" => 3,
+                "watch" | "doctor" | "pane" => 3,
                 "demo" => 2,
                 _ => 0,
             };
             assert_eq!(output.code, Some(code), "{arguments:?}: {output:?}");
-            let quiet = !["watch", "demo"].contains(&arguments[0]);
+            let quiet = !["watch", "demo", "pane"].contains(&arguments[0]);
             assert_eq!(output.stderr.is_empty(), quiet, "{arguments:?}: {}", output.stderr);
             let prints = ["doctor", "config", "completions", "man", "init", "sidebar"]
                 .contains(&arguments[0]);
@@ -165,7 +174,7 @@ fn without_a_server_only_those_who_asked_are_failed() {
                 };
                 let (code, complaint) = run(command);
                 let code_alone = match command[0] {
-                    "watch" | "doctor" | "demo" => 3,
+                    "watch" | "doctor" | "demo" | "pane" => 3,
                     _ => 0,
                 };
                 assert_eq!(code, Some(code_alone), "{command:?}: {complaint}");

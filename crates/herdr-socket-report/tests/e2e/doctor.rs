@@ -241,7 +241,7 @@ fn a_reporter_that_was_stopped_is_told_from_one_that_listens() {
     scrubbed(&pane).fails(4, "lease", "does not answer");
     let hook = pane.run(&["title", "T", "--strict"]);
     assert_eq!(hook.status.code(), Some(3));
-    assert!(complaints(&hook).contains("does not answer within 2 s; `doctor` says"), "{hook:?}");
+    assert!(complaints(&hook).contains("does not answer within 1 s; `doctor` says"), "{hook:?}");
 
     owner.signal(Signal::CONT);
     doctor(&pane, &[]).shows();

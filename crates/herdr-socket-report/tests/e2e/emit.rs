@@ -1,9 +1,9 @@
 //! The one-shots, with an owner and without.
 
-use std::process::{Child, Stdio};
-
 use fake_herdr::Fault;
 use serde_json::json;
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use crate::pane::{Pane, Started, complaints};
 use crate::support::requests;
@@ -105,7 +105,7 @@ fn what_does_not_fit_is_named_by_its_argument() {
         let [first, second] = &complaints.lines().collect::<Vec<_>>()[..] else {
             panic!("{complaints}");
         };
-        assert!(first.contains(": event 1: no JSON"), "{first}");
+        assert!(first.contains(": event 1: not JSON"), "{first}");
         assert!(second.contains(": event 3: token keys `no key`"), "{second}");
         let output = pane.run(&["emit", wrong]);
         let alone = crate::pane::complaints(&output);
@@ -242,7 +242,7 @@ fn a_hook_is_never_failed() {
         &["state"],
         &["state", "working", "--no-such-flag"],
         &["title", "T", "--ttl", "0"],
-        &["title", "T", "--verify", "often"],
+        &["title", "T", "--privacy", "often"],
     ] {
         let output = pane.run(arguments);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
@@ -314,19 +314,21 @@ fn b03_a_mark_of_another_clock_is_climbed_over_and_the_highest_is_told() {
     let output = pane.run(&["state", "working", "--confirm"]);
     assert_eq!(output.status.code(), Some(5));
     assert!(complaints(&output).contains("sequence mark"), "{}", complaints(&output));
-    pane.quietly(&["state", "working", "--confirm", "--fresh-source"]);
-    assert_eq!(pane.now().agent_status, "working");
 }
 
 #[test]
-fn outside_herdr_and_switched_off_they_say_nothing() {
+fn f28_outside_herdr_and_switched_off_only_a_confirmation_is_failed() {
     let pane = Pane::new();
-    for arguments in [&["state", "working", "--confirm"][..], &["title", "T", "--strict"]] {
+    for (arguments, outside, off) in
+        [(&["state", "working", "--confirm"][..], 3, 5), (&["title", "T", "--strict"], 0, 0)]
+    {
         let output = pane.outside(arguments).output().unwrap();
-        assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
-        let mut off = pane.command(arguments);
-        let output = off.env("HERDR_REPORT_ENABLED", "0").output().unwrap();
-        assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
+        assert_eq!(output.status.code(), Some(outside), "{}", complaints(&output));
+        assert_eq!(complaints(&output).is_empty(), outside == 0);
+        for (name, value) in [("HERDR_REPORT_ENABLED", "0"), ("HERDR_REPORT_ROLE", "headless")] {
+            let output = pane.command(arguments).env(name, value).output().unwrap();
+            assert_eq!(output.status.code(), Some(off), "{}", complaints(&output));
+        }
     }
     assert_eq!(pane.herdr.connections(), 0);
 }
@@ -346,14 +348,101 @@ fn a_reporter_without_a_control_socket_keeps_its_pane() {
 }
 
 #[test]
-fn a_named_socket_that_is_dead_is_no_reason_to_fail() {
+fn f05_who_names_a_supervisor_that_is_gone_says_nothing() {
     let pane = Pane::new();
-    let mut command = pane.command(&["title", "T", "--strict"]);
-    let output = command.env("HERDR_REPORT_SOCKET", "/no/such/socket").output().unwrap();
-    assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
-    assert_eq!(pane.now().title.as_deref(), Some("T"));
+    let late = |mut command: std::process::Command| {
+        let output = command.env("HERDR_REPORT_SOCKET", "/no/such/socket").output().unwrap();
+        (output.status.code(), complaints(&output))
+    };
+    assert_eq!(late(pane.command(&["title", "T"])), (Some(0), String::new()));
     // Also where it is the only way.
-    let mut command = pane.outside(&["title", "U", "--strict"]);
-    let output = command.env("HERDR_REPORT_SOCKET", "/no/such/socket").output().unwrap();
-    assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
+    assert_eq!(late(pane.outside(&["title", "T"])), (Some(0), String::new()));
+    let (code, why) = late(pane.command(&["title", "T", "--strict"]));
+    assert_eq!(code, Some(4));
+    assert!(why.contains("late: the supervisor that HERDR_REPORT_SOCKET names"), "{why}");
+    assert_eq!(pane.herdr.connections(), 0);
+    // Who names a pane himself means that.
+    let id = pane.herdr.pane_id().to_owned();
+    let code = late(pane.command(&["title", "T", "--strict", "--pane", &id])).0;
+    assert_eq!((code, pane.now().title.as_deref()), (Some(0), Some("T")));
+}
+
+#[test]
+fn f15_what_was_started_last_wins() {
+    for _ in 0..3 {
+        let pane = Pane::new();
+        let state = |word: &str| pane.command(&["state", word, "--agent", "bot"]).spawn().unwrap();
+        let working: Vec<_> = (0..4).map(|_| state("working")).collect();
+        // The kernel counts starts in hundredths of a second.
+        std::thread::sleep(Duration::from_millis(100));
+        let idle = state("idle");
+        for mut one in working.into_iter().chain([idle]) {
+            assert!(one.wait().unwrap().success());
+        }
+        assert_eq!(pane.now().agent_status, "idle");
+    }
+}
+
+#[test]
+fn f17_a_session_leaves_the_reason_of_a_block() {
+    for (pane, _owner) in panes() {
+        pane.quietly(&["state", "blocked", "--label", "why"]);
+        pane.wait(|seen| seen.state_labels.contains_key("blocked"));
+        pane.quietly(&["session", "s1", "--strict"]);
+        let seen = pane.now();
+        assert_eq!(seen.agent_status, "blocked");
+        assert_eq!(seen.state_labels["blocked"], "why");
+    }
+}
+
+#[test]
+fn f26_a_confirmation_is_about_what_the_pane_shows() {
+    let (pane, _owner) = panes().into_iter().nth(1).unwrap();
+    pane.quietly(&[
+        "emit",
+        r#"{"event": "workflow_snapshot", "provider": "p", "ready": true,
+        "running": ["r"], "waiting": []}"#,
+    ]);
+    pane.wait_status("working");
+    let output = pane.run(&["state", "idle", "--confirm"]);
+    assert_eq!(output.status.code(), Some(5), "{}", complaints(&output));
+    assert!(complaints(&output).contains("the pane shows \"working\""), "{}", complaints(&output));
+    assert_eq!(pane.run(&["state", "working", "--confirm"]).status.code(), Some(0));
+}
+
+#[test]
+fn with_an_owner_and_without_the_exit_codes_are_the_same() {
+    let commands: [&[&str]; 9] = [
+        &["state", "working", "--confirm"],
+        &["state", "blocked", "--label", "q", "--confirm"],
+        &["title", "T", "--strict"],
+        &["tokens", "branch=main", "--strict"],
+        &["tokens", "no good=x", "--strict"],
+        &["labels", "idle=at rest", "--strict"],
+        &["state", "idle", "--confirm"],
+        &["session", "s", "--strict"],
+        &["state", "idle", "--confirm"],
+    ];
+    let codes = |foreign: bool| {
+        panes().map(|(pane, owner)| {
+            if foreign {
+                let session = json!({"id": "1", "method": "pane.report_agent_session", "params": {
+                    "pane_id": "w1:p1", "source": "herdr:claude", "agent": "claude",
+                    "agent_session_id": "s",
+                }});
+                let now = pane.herdr.now();
+                let line = session.to_string();
+                pane.herdr.with_model(|model| drop(model.request(now, line.as_bytes())));
+            }
+            let codes = commands.map(|command| pane.run(command).status.code().unwrap());
+            drop(owner);
+            codes
+        })
+    };
+    let [straight, owned] = codes(false);
+    assert_eq!(straight, owned);
+    assert_eq!(straight, [0, 0, 0, 0, 2, 0, 0, 0, 0]);
+    let [straight, owned] = codes(true);
+    assert_eq!(straight, owned, "another integration's session owns the pane");
+    assert_eq!(straight, [5, 5, 0, 0, 2, 0, 5, 0, 5]);
 }

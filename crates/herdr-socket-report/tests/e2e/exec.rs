@@ -1,4 +1,4 @@
-//! `exec`: the command is the process, and the guard is nobody's.
+//! `exec`: the command is the process, and the supervisor is nobody's.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -50,14 +50,14 @@ fn a_command_that_is_not_there_or_cannot_run_is_told_as_shells_do() {
     }
     assert_eq!(pane.run(&["exec"]).status.code(), Some(2));
     assert_eq!(pane.run(&["exec", "--state", "done", "true"]).status.code(), Some(2));
-    assert_eq!(pane.run(&["exec", "--verify", "often", "true"]).status.code(), Some(2));
+    assert_eq!(pane.run(&["exec", "--privacy", "often", "true"]).status.code(), Some(2));
 }
 
 #[test]
 fn nothing_is_claimed_before_somebody_knows() {
     let pane = Pane::new();
     let mut started = pane.start(&["exec", "cat"]);
-    pane.guard();
+    pane.supervisor();
     started.line("x");
     assert_eq!(started.answer(), "x");
     assert_eq!(started.finish().code(), Some(0));
@@ -117,12 +117,12 @@ fn its_environment_names_the_control_socket_and_scrub_hides_the_rest() {
 }
 
 #[test]
-fn a_scrubbed_command_still_reaches_its_guard() {
+fn a_scrubbed_command_still_reaches_its_supervisor() {
     let pane = Pane::new();
     let binary = env!("CARGO_BIN_EXE_herdr-socket-report");
     let script = format!("read go; {binary} state working --strict; {binary} title Busy; cat");
     let mut started = pane.start(&["exec", "--scrub", "--agent", "box", "sh", "-c", &script]);
-    // The command runs also before its guard is there.
+    // The command runs also before its supervisor is there.
     pane.client();
     started.line("go");
     let seen = pane.wait(|seen| seen.title.is_some());
@@ -149,22 +149,23 @@ fn outside_herdr_and_switched_off_it_only_becomes_the_command() {
 }
 
 #[test]
-fn the_guard_is_in_a_group_of_its_own_and_holds_no_pipe() {
+fn the_supervisor_is_in_a_group_of_its_own_and_holds_no_pipe() {
     let pane = Pane::new();
-    // The command closes its output; a guard that held it would keep us
+    // The command closes its output; a supervisor that held it would keep us
     // reading.
     let script = "echo up; exec >&- 2>&-; exec sleep 1000";
     let mut started = pane.start(&["exec", "--state", "working", "sh", "-c", script]);
     assert_eq!(started.answer(), "up");
-    let guard = pane.guard();
-    assert_eq!(getpgid(Some(guard)).unwrap(), guard);
+    let supervisor = pane.supervisor();
+    assert_eq!(getpgid(Some(supervisor)).unwrap(), supervisor);
     // `getpgid` and `getsid` cannot tell of what began outside of a container.
     #[cfg(target_os = "linux")]
     {
         use crate::whose::{group_of, session_of};
-        let (guard, command) = (guard.as_raw_nonzero().get().unsigned_abs(), started.child.id());
-        assert_ne!(group_of(command), Some(guard));
-        assert_eq!(session_of(command), session_of(guard));
+        let (supervisor, command) =
+            (supervisor.as_raw_nonzero().get().unsigned_abs(), started.child.id());
+        assert_ne!(group_of(command), Some(supervisor));
+        assert_eq!(session_of(command), session_of(supervisor));
     }
     assert_eq!(started.answer(), "", "its end");
     assert_eq!(started.complaints(), "", "its end");
@@ -174,7 +175,7 @@ fn the_guard_is_in_a_group_of_its_own_and_holds_no_pipe() {
 }
 
 #[test]
-fn the_guard_holds_nothing_that_the_command_inherits() {
+fn the_supervisor_holds_nothing_that_the_command_inherits() {
     let pane = Pane::new();
     // The shell's descriptor 3 is our pipe; the command closes it.
     let binary = env!("CARGO_BIN_EXE_herdr-socket-report");
@@ -189,7 +190,7 @@ fn the_guard_holds_nothing_that_the_command_inherits() {
     let mut started = Started::of(shell);
     assert_eq!(started.answer(), "up");
     pane.wait_status("working");
-    pane.guard();
+    pane.supervisor();
     assert_eq!(started.answer(), "", "its end");
     started.signal(Signal::KILL);
     started.finish();
@@ -197,18 +198,18 @@ fn the_guard_holds_nothing_that_the_command_inherits() {
 }
 
 #[test]
-fn b14_a_killed_guard_leaves_the_command_unharmed_and_another_takes_over() {
+fn b14_a_killed_supervisor_leaves_the_command_unharmed_and_another_takes_over() {
     let pane = Pane::new();
     let mut started = pane.start(&["exec", "--state", "working", "cat"]);
     pane.wait_status("working");
-    let guard = pane.guard();
-    kill_process(guard, Signal::KILL).unwrap();
+    let supervisor = pane.supervisor();
+    kill_process(supervisor, Signal::KILL).unwrap();
     pane.wait_unheld();
     started.line("still here");
     assert_eq!(started.answer(), "still here");
     let pid = started.child.id().to_string();
     pane.quietly(&["attach", "--pid", &pid, "--agent", "cat"]);
-    assert_ne!(pane.guard(), guard);
+    assert_ne!(pane.supervisor(), supervisor);
     pane.quietly(&["state", "blocked"]);
     pane.wait_status("blocked");
     assert_eq!(started.finish().code(), Some(0));
@@ -232,11 +233,11 @@ fn b19_a_command_in_a_command_leaves_the_row_alone() {
 }
 
 #[test]
-fn a_host_with_a_reporter_of_its_own_reports_through_its_guard() {
+fn a_host_with_a_reporter_of_its_own_reports_through_its_supervisor() {
     let pane = Pane::new();
     let binary = env!("CARGO_BIN_EXE_herdr-socket-report");
     let mut host = pane.start(&["exec", "--agent", "host", binary, "run", "--agent", "inner"]);
-    pane.guard();
+    pane.supervisor();
     host.line(r#"{"event": "agent_started"}"#);
     host.line(r#"{"event": "title_changed", "title": "Inside"}"#);
     host.line(r#"{"event": "tokens_changed", "tokens": {"branch": "main"}}"#);
@@ -292,7 +293,7 @@ fn an_agent_that_herdr_knows_keeps_the_state_that_herdr_sees() {
     pane.herdr.with_model(|model| model.agent_appears(now, &id, "claude", "working"));
 
     let mut started = pane.start(&["exec", claude]);
-    pane.guard();
+    pane.supervisor();
     pane.quietly(&["title", "Fix it", "--strict"]);
     pane.quietly(&["tokens", "branch=main", "old=x"]);
     pane.quietly(&["state", "blocked"]);
@@ -372,14 +373,14 @@ fn job_control_is_the_commands_own() {
     let mut terminal = Started::of(terminal);
     terminal.line(&format!("{binary} exec --state working --agent job cat"));
     pane.wait_status("working");
-    let guard = pane.guard();
+    let supervisor = pane.supervisor();
     // Ctrl-Z, and the shell is back.
     terminal.line("\u{1a}");
     pane.wait(|seen| seen.state_labels.values().any(|label| label == "suspended"));
     terminal.line("fg");
     pane.wait_status("working");
     pane.wait(|seen| seen.state_labels.is_empty());
-    assert_eq!(pane.guard(), guard);
+    assert_eq!(pane.supervisor(), supervisor);
     // Ctrl-C ends the command, and only it.
     terminal.line("\u{3}");
     pane.wait_clean();

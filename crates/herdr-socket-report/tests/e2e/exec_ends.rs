@@ -1,4 +1,4 @@
-//! However a guarded process ends, its row goes.
+//! However a supervised process ends, its row goes.
 
 use std::time::{Duration, Instant};
 
@@ -40,11 +40,11 @@ fn a_process_that_nobody_waits_for_has_ended_all_the_same() {
 }
 
 #[test]
-fn b16_a_guard_that_is_asked_to_end_gives_the_row_back() {
+fn b16_a_supervisor_that_is_asked_to_end_gives_the_row_back() {
     let pane = Pane::new();
     let mut started = pane.start(&["exec", "--state", "working", "cat"]);
     pane.wait_status("working");
-    kill_process(pane.guard(), Signal::TERM).unwrap();
+    kill_process(pane.supervisor(), Signal::TERM).unwrap();
     pane.wait_clean();
     started.line("unharmed");
     assert_eq!(started.answer(), "unharmed");
@@ -53,16 +53,16 @@ fn b16_a_guard_that_is_asked_to_end_gives_the_row_back() {
 }
 
 #[test]
-fn attach_guards_what_runs_already() {
+fn attach_supervises_what_runs_already() {
     let pane = Pane::new();
     let mut host = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
     let pid = host.id().to_string();
     pane.quietly(&["attach", "--pid", &pid, "--agent", "late", "--state", "working"]);
     assert_eq!(pane.wait_status("working").agent.as_deref(), Some("late"));
-    let guard = pane.guard();
+    let supervisor = pane.supervisor();
     // A second one is success without effect.
     pane.quietly(&["attach", "--pid", &pid, "--agent", "late", "--state", "blocked", "--strict"]);
-    assert_eq!(pane.guard(), guard);
+    assert_eq!(pane.supervisor(), supervisor);
     assert_eq!(pane.now().agent_status, "working");
     host.kill().unwrap();
     host.wait().unwrap();
@@ -85,7 +85,7 @@ fn attach_leaves_a_pane_that_somebody_has() {
 }
 
 #[test]
-fn attach_without_a_server_says_so_and_its_guard_waits_for_one() {
+fn attach_without_a_server_says_so_and_its_supervisor_waits_for_one() {
     let pane = Pane::new();
     pane.herdr.fault(Fault::Gone);
     let mut host = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
@@ -103,7 +103,7 @@ fn attach_without_a_server_says_so_and_its_guard_waits_for_one() {
 }
 
 #[test]
-fn attach_names_what_cannot_be_guarded() {
+fn attach_names_what_cannot_be_supervised() {
     let pane = Pane::new();
     let mut gone = std::process::Command::new("true").spawn().unwrap();
     let pid = gone.id().to_string();
@@ -111,7 +111,7 @@ fn attach_names_what_cannot_be_guarded() {
     for arguments in [&["attach", "--pid", &pid][..], &["attach", "--pid", "0"], &["attach"]] {
         assert_eq!(pane.run(arguments).status.code(), Some(2), "{arguments:?}");
     }
-    // Outside there is nothing to guard.
+    // Outside there is nothing to supervisor.
     let own = std::process::id().to_string();
     let output = pane.outside(&["attach", "--pid", &own]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));

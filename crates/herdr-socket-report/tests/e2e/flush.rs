@@ -32,8 +32,18 @@ fn a_flush_at_the_end_of_the_input_is_answered() {
 #[test]
 fn outside_herdr_a_flush_is_answered_too() {
     let output = sidecar(&["run"]).run("{\"event\": \"flush\", \"id\": \"f\"}\n");
-    assert_eq!(output.stdout, "{\"flushed\":\"f\",\"ok\":false,\"reason\":\"inactive\"}\n");
+    assert_eq!(output.stdout, "{\"flushed\":\"f\",\"ok\":false,\"reason\":\"not_in_herdr\"}\n");
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn f38_the_id_of_a_flush_comes_back_as_it_was() {
+    let lines = [r#"{"event": "flush", "id": 7}"#, r#"{"event": "flush", "id": "7"}"#];
+    let output = sidecar(&["run"]).run(lines.join("\n"));
+    let ids: Vec<Value> =
+        records(&output.stdout).into_iter().map(|mut line| line["flushed"].take()).collect();
+    assert_eq!(ids.len(), 2, "{output:?}");
+    assert!(ids.contains(&json!(7)) && ids.contains(&json!("7")), "{ids:?}");
 }
 
 #[test]
@@ -50,7 +60,7 @@ fn a_flush_that_waits_holds_up_no_later_line() {
     sidecar.line("{no");
     assert_eq!(sidecar.answer(), r#"{"flushed":"short","ok":false,"reason":"timeout"}"#);
     loop {
-        if sidecar.complaint().contains("line 4: no JSON") {
+        if sidecar.complaint().contains("line 4: not JSON") {
             break;
         }
     }

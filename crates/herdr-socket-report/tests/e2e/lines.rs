@@ -1,4 +1,4 @@
-//! Lines that are no events.
+//! Lines that are not events.
 
 use std::io::Write as _;
 
@@ -37,10 +37,10 @@ fn each_bad_line_is_named_by_number_and_reason_and_the_rest_works() {
     let output = sidecar.finish();
     let stderr: Vec<_> = output.stderr.lines().collect();
     let expected = [
-        "herdr-socket-report: line 1: no JSON (column 2)",
+        "herdr-socket-report: line 1: not JSON (column 2)",
         "herdr-socket-report: line 3: unknown event `nonsense`",
-        "herdr-socket-report: line 4: JSON, but no object",
-        "herdr-socket-report: line 5: JSON, but no object",
+        "herdr-socket-report: line 4: JSON, but not an object",
+        "herdr-socket-report: line 5: JSON, but not an object",
     ];
     assert_eq!(stderr.len(), expected.len(), "{stderr:#?}");
     for (line, expected) in stderr.iter().zip(expected) {

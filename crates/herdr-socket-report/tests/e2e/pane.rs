@@ -94,12 +94,20 @@ impl Pane {
         self.path().join("herdr-socket-report")
     }
 
-    /// The file beside the lease with this ending, once it is there.
+    /// The lease's file or one beside it, with this ending, once it is there.
     pub(crate) fn beside_the_lease(&self, ending: &str) -> PathBuf {
+        self.file_of(|name| !name.contains('-') && name.ends_with(&format!(".{ending}")))
+    }
+
+    /// The own socket of a process's supervisor, once it is there.
+    pub(crate) fn supervisor_socket(&self, process: u32) -> PathBuf {
+        self.file_of(|name| name.contains(&format!("-{process}-")))
+    }
+
+    fn file_of(&self, is: impl Fn(&str) -> bool) -> PathBuf {
         poll(|| {
-            let files = std::fs::read_dir(self.leases()).ok()?;
-            let mut paths = files.flatten().map(|file| file.path());
-            paths.find(|path| path.extension().is_some_and(|found| found == ending))
+            let mut files = std::fs::read_dir(self.leases()).ok()?.flatten();
+            files.find(|file| is(&file.file_name().to_string_lossy())).map(|file| file.path())
         })
     }
 
@@ -111,18 +119,13 @@ impl Pane {
 
     /// A client of the control socket, once somebody listens there.
     pub(crate) fn client(&self) -> Client {
-        let path = self.beside_the_lease("sock");
-        Client::new(poll(|| UnixStream::connect(&path).ok()))
+        Client::of(&self.beside_the_lease("sock"))
     }
 
-    /// The guard that holds the pane, once there is one.
-    pub(crate) fn guard(&self) -> Pid {
-        let lease = self.beside_the_lease("lock");
-        poll(|| {
-            let note = std::fs::read_to_string(&lease).ok()?;
-            let pid = note.strip_prefix("guard ")?.split(' ').next()?.parse().ok()?;
-            Pid::from_raw(pid)
-        })
+    /// The supervisor that holds the pane, once there is one.
+    pub(crate) fn supervisor(&self) -> Pid {
+        let client = self.client();
+        rustix::net::sockopt::socket_peercred(&client.stream).unwrap().pid
     }
 }
 
@@ -217,7 +220,9 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    fn new(stream: UnixStream) -> Self {
+    /// One of this socket, once somebody listens there.
+    pub(crate) fn of(path: &Path) -> Self {
+        let stream = poll(|| UnixStream::connect(path).ok());
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let lines = BufReader::new(stream.try_clone().unwrap());
         Self { stream, lines }

@@ -16,13 +16,12 @@ const PROJECTS: &str = ".herdr-socket-report.toml";
 
 #[test]
 fn settings_that_are_wrong_stop_before_anything_is_read() {
-    let setup = with_file(sidecar(&["run"]), PERSONS, "\nverify = 'sometimes'\n");
+    let setup = with_file(sidecar(&["run"]), PERSONS, "\nprivacy = 'sometimes'\n");
     let output = setup.run("");
     assert_eq!(output.code, Some(2));
     assert!(
         output.stderr.contains(
-            "config.toml:2: verify = \"sometimes\" is not allowed; expected never, claim, \
-             transitions or always"
+            "config.toml:2: privacy = \"sometimes\" is not allowed; expected text, tool or fixed"
         ),
         "{}",
         output.stderr
@@ -30,9 +29,9 @@ fn settings_that_are_wrong_stop_before_anything_is_read() {
     let output = sidecar(&["run"]).env("HERDR_REPORT_SETTLE_MS", "soon").run("");
     assert_eq!(output.code, Some(2));
     assert!(output.stderr.contains("HERDR_REPORT_SETTLE_MS: \"soon\""), "{}", output.stderr);
-    let output = sidecar(&["run", "--verify", "sometimes"]).run("");
+    let output = sidecar(&["run", "--privacy", "sometimes"]).run("");
     assert_eq!(output.code, Some(2));
-    assert!(output.stderr.contains("--verify: \"sometimes\" is not allowed"), "{}", output.stderr);
+    assert!(output.stderr.contains("--privacy: the value is not allowed"), "{}", output.stderr);
     let output = sidecar(&["run", "--transport", "cli"]).run("");
     assert_eq!(output.code, Some(2));
     assert!(output.stderr.contains("never runs the program"), "{}", output.stderr);
@@ -67,7 +66,7 @@ fn who_does_not_claim_does_not_connect() {
         let setup = inside(&herdr, &[&["run", "--strict"], flags].concat());
         let output = setup.run("{\"event\": \"agent_started\"}\n{\"event\": \"flush\"}\n");
         assert_eq!(output.code, Some(0), "{flags:?}");
-        let answer = "{\"flushed\":null,\"ok\":false,\"reason\":\"inactive\"}\n";
+        let answer = "{\"flushed\":null,\"ok\":false,\"reason\":\"off\"}\n";
         assert_eq!(output.stdout, answer, "{flags:?}");
     }
     assert_eq!(herdr.connections(), 0);
@@ -97,7 +96,7 @@ fn settings_reach_the_pane() {
 #[test]
 fn config_show_names_every_value_and_its_origin() {
     let setup =
-        with_file(sidecar(&["config", "show", "--privacy", "tool"]), PERSONS, "verify = 'never'");
+        with_file(sidecar(&["config", "show", "--privacy", "tool"]), PERSONS, "verify = false");
     let output = setup.env("HERDR_REPORT_AGENT", "pixie").run("");
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
     let line = |key: &str| {
@@ -105,7 +104,7 @@ fn config_show_names_every_value_and_its_origin() {
         output.stdout.lines().find(|line| line.starts_with(&start)).unwrap().to_owned()
     };
     assert!(line("verify").ends_with("config.toml:1"), "{}", line("verify"));
-    assert!(line("verify").starts_with("verify = \"never\""));
+    assert!(line("verify").starts_with("verify = false"));
     assert!(line("agent").ends_with("# HERDR_REPORT_AGENT"));
     assert!(line("privacy").ends_with("# --privacy"));
     assert!(line("source").contains("custom:pixie"));
@@ -166,5 +165,5 @@ fn the_manual_has_every_setting_with_its_default() {
         }
         count += 1;
     }
-    assert_eq!(count, 25);
+    assert_eq!(count, 24);
 }

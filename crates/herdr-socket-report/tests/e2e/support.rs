@@ -215,7 +215,7 @@ pub(crate) fn status(herdr: &FakeHerdr, status: &str) -> Observation {
     herdr.wait_until(PATIENCE, |pane| pane.agent_status == status).unwrap()
 }
 
-/// Waits until nothing of ours is on the pane, for as long as a guard may take
+/// Waits until nothing of ours is on the pane, for as long as a supervisor may take
 /// and a busy machine makes of it. Also after the end of who released it: the
 /// server may take what it was told a moment later.
 pub(crate) fn wait_clean(herdr: &FakeHerdr, case: impl Display) {

@@ -237,7 +237,7 @@ fn only_a_dead_socket_is_replaced() {
         assert!(output.stderr.contains(words), "{listen}: {}", output.stderr);
     };
     std::fs::write(at("file"), "kept").unwrap();
-    refused(&at("file"), socket, "something that is no socket is in the way");
+    refused(&at("file"), socket, "something that is not a socket is in the way");
     assert_eq!(std::fs::read_to_string(at("file")).unwrap(), "kept");
     let _living = UnixListener::bind(at("living")).unwrap();
     refused(&at("living"), socket, "somebody listens there already");

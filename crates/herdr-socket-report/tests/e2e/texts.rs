@@ -184,7 +184,7 @@ fn of_a_command_line() {
         &[&flag],
         &["run", WILD],
         &["run", &flag],
-        &["run", "--verify", WILD],
+        &["run", "--privacy", WILD],
         &["run", "--agent", WILD, "--source", WILD],
         &["run", "--socket", WILD],
         &["run", "--socket", WILD, "--pane", WILD],
@@ -256,7 +256,7 @@ fn of_a_file_and_its_name() {
     for text in [
         format!("display_name = {wild}"),
         format!("agent = {wild}"),
-        format!("verify = {wild}"),
+        format!("privacy = {wild}"),
         format!("{wild} = 1"),
         format!("defer_to = [{wild}]"),
         format!("state_labels = {{ {wild} = {wild} }}"),

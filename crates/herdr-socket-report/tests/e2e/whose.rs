@@ -1,9 +1,9 @@
-//! A pane that is not ours is left alone, by guards and by what reports once.
+//! A pane that is not ours is left alone, by supervisors and by what reports once.
 #![cfg(target_os = "linux")]
 
 use std::process::{Child, Command};
 
-use crate::pane::{Pane, complaints, poll};
+use crate::pane::{Client, Pane, complaints, poll};
 use crate::support::requests;
 
 /// A shell that leads a session of its own in the pane, as the server would
@@ -66,16 +66,16 @@ fn b34_what_does_not_run_in_the_pane_reports_nothing() {
     assert_eq!(pane.run(&["state", "working"]).status.code(), Some(0));
 
     let mut started = pane.start(&["exec", "--state", "working", "cat"]);
-    let mut client = pane.client();
+    let mut client = Client::of(&pane.supervisor_socket(started.child.id()));
     client.until(|line| line["diagnostic"] == "foreign_pane");
     started.line("up");
     assert_eq!(started.answer(), "up");
-    // The reporter knows it already, and says it to who asks.
     assert_eq!(pane.run(&["state", "idle", "--strict"]).status.code(), Some(4));
+    // Who is foreign does not keep the pane from anybody.
+    pane.wait_unheld();
     assert_eq!(started.finish().code(), Some(0));
     assert_eq!(reports(&pane), 0);
 
-    pane.wait_unheld();
     pane.quietly(&["title", "T", "--strict", "--any-pane"]);
     assert_eq!(pane.now().title.as_deref(), Some("T"));
 }
@@ -96,7 +96,7 @@ fn a_hook_in_a_session_of_its_own_belongs_to_where_it_comes_from() {
     assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
     assert_eq!(pane.now().title.as_deref(), Some("From a hook"));
 
-    // So does a guard: the command is asked about, not the guard.
+    // So does a supervisor: the command is asked about, not the supervisor.
     let mut started = pane.start(&["exec", "--state", "working", "cat"]);
     pane.wait_status("working");
     started.finish();

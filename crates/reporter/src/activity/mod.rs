@@ -24,7 +24,8 @@ use work::Work;
 ///
 /// ```
 /// use herdr_proto::ReportState;
-/// use herdr_reporter::{Activity, AgentEvent, Config};
+/// use herdr_reporter::{AgentEvent, Config};
+/// use herdr_reporter::sidecar::Activity;
 ///
 /// let mut activity = Activity::default();
 /// activity.apply(AgentEvent::agent_started())?;

@@ -32,7 +32,9 @@ impl Snapshot {
     /// why (failure B29).
     #[must_use]
     pub fn suspended(mut self) -> Self {
-        self.state = ReportState::Idle;
+        if self.state != ReportState::Unknown {
+            self.state = ReportState::Idle;
+        }
         self.reason = None;
         for state in [StateKey::Idle, StateKey::Done] {
             self.presentation.labels.extend(text::clean(Some(SUSPENDED)).map(|text| (state, text)));
@@ -78,7 +80,9 @@ impl Activity {
     /// What the pane is to show, as far as the settings let it; `None` while
     /// there is no state to report.
     pub fn snapshot(&self, config: &Config) -> Option<Snapshot> {
-        let state = self.state()?;
+        // Where Herdr says the state, titles show without one of ours.
+        let unsaid = (config.leave_state && !self.released).then_some(ReportState::Unknown);
+        let state = self.state().or(unsaid)?;
         let reason = self.reason(state, config);
         Some(Snapshot {
             state,
@@ -116,7 +120,11 @@ impl Activity {
         }
         let shown = match config.reason_label {
             ReasonLabel::Off => false,
-            ReasonLabel::Blocked => state == ReportState::Blocked,
+            // What a command says with a state is there to be seen.
+            ReasonLabel::Blocked => {
+                state == ReportState::Blocked
+                    || matches!(self.work.reason(state), Some(Reason::LastWord(_)))
+            }
             ReasonLabel::All => true,
         };
         if let Some(reason) = reason.filter(|_| shown) {
@@ -177,14 +185,16 @@ fn phrase(reason: Reason, privacy: Privacy) -> Option<PresentationText> {
         Reason::Prompt(PromptKind::Approval, _) => "Waiting for approval",
         Reason::Prompt(..) => "Waiting for an answer",
         Reason::Run(_) => "Workflow needs attention",
-        Reason::Tool(_) | Reason::Said(_) | Reason::Error(_) => "",
+        Reason::Tool(_) | Reason::Said(_) | Reason::LastWord(_) | Reason::Error(_) => "",
     };
     let own = match (reason, privacy) {
         (Reason::Prompt(_, label), Privacy::Text)
         | (Reason::Prompt(PromptKind::Approval, label), Privacy::Tool) => label,
         (Reason::Run(Some(run)), Privacy::Text) => text::clean(Some(&format!("{fixed}: {run}"))),
         (Reason::Tool(name), Privacy::Text | Privacy::Tool) => Some(name),
-        (Reason::Said(label) | Reason::Error(label), Privacy::Text) => Some(label),
+        (Reason::Said(label) | Reason::LastWord(label) | Reason::Error(label), Privacy::Text) => {
+            Some(label)
+        }
         _ => None,
     };
     own.or_else(|| text::clean(Some(fixed)))

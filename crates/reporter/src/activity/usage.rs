@@ -5,8 +5,8 @@
 /// decimal; half up, carried.
 ///
 /// ```
-/// assert_eq!(herdr_reporter::show_context(33_900, Some(1_000_000)), "34k/1.0M");
-/// assert_eq!(herdr_reporter::show_context(999_600, None), "1.0M");
+/// assert_eq!(herdr_reporter::sidecar::show_context(33_900, Some(1_000_000)), "34k/1.0M");
+/// assert_eq!(herdr_reporter::sidecar::show_context(999_600, None), "1.0M");
 /// ```
 pub fn show_context(used: u64, window: Option<u64>) -> String {
     match window {

@@ -17,7 +17,8 @@ pub(super) struct Work {
     /// In the order of their opening.
     prompts: Vec<OpenPrompt>,
     providers: BTreeMap<String, Provider>,
-    /// What a host that knows only states said last; idle is nothing.
+    /// What a host that knows only states said last. Idle goes with the next
+    /// beginning.
     set: Option<SetState>,
     /// What went wrong in the main agent's last turn.
     error: Option<PresentationText>,
@@ -50,8 +51,9 @@ struct Provider {
 
 #[derive(Debug, Clone)]
 struct SetState {
-    blocked: bool,
+    state: ReportState,
     label: Option<PresentationText>,
+    settles: bool,
 }
 
 /// Why the state is what it is.
@@ -65,12 +67,23 @@ pub(super) enum Reason {
     Tool(PresentationText),
     /// The host said so.
     Said(PresentationText),
+    /// The host said so, as a last word.
+    LastWord(PresentationText),
     /// The last turn went wrong.
     Error(PresentationText),
 }
 
 impl Work {
     pub(super) fn apply(&mut self, event: AgentEvent) -> Result<(), Refused> {
+        let begins = matches!(
+            event,
+            AgentEvent::AgentStarted { .. }
+                | AgentEvent::ToolStarted { .. }
+                | AgentEvent::PromptOpened { .. }
+        );
+        if begins {
+            self.set.take_if(|set| set.state == ReportState::Idle);
+        }
         match event {
             AgentEvent::AgentStarted { agent_id } => {
                 self.room(self.agents.contains(&agent_id))?;
@@ -134,11 +147,7 @@ impl Work {
                     self.error = None;
                 }
                 let label = text::clean(label.as_deref());
-                self.set = match state {
-                    ReportState::Working => Some(SetState { blocked: false, label }),
-                    ReportState::Blocked => Some(SetState { blocked: true, label }),
-                    ReportState::Idle | ReportState::Unknown => None,
-                };
+                self.set = Some(SetState { state, label, settles });
             }
             // The others do not bear on what runs.
             _ => {}
@@ -162,12 +171,15 @@ impl Work {
     }
 
     pub(super) fn state(&self) -> ReportState {
-        let set = |blocked| self.set.as_ref().is_some_and(|set| set.blocked == blocked);
+        let set = |state| self.set.as_ref().is_some_and(|set| set.state == state);
         if self.providers.values().any(|provider| provider.running) {
             ReportState::Working
-        } else if !self.prompts.is_empty() || self.newest_run().is_some() || set(true) {
+        } else if !self.prompts.is_empty()
+            || self.newest_run().is_some()
+            || set(ReportState::Blocked)
+        {
             ReportState::Blocked
-        } else if !self.agents.is_empty() || !self.tools.is_empty() || set(false) {
+        } else if !self.agents.is_empty() || !self.tools.is_empty() || set(ReportState::Working) {
             ReportState::Working
         } else {
             ReportState::Idle
@@ -181,21 +193,22 @@ impl Work {
 
     /// Why the state is `state`.
     pub(super) fn reason(&self, state: ReportState) -> Option<Reason> {
-        let said = |blocked| {
-            let set = self.set.as_ref().filter(|set| set.blocked == blocked)?;
-            set.label.clone().map(Reason::Said)
+        let said = || {
+            let set = self.set.as_ref().filter(|set| set.state == state)?;
+            let reason = if set.settles { Reason::LastWord } else { Reason::Said };
+            set.label.clone().map(reason)
         };
         match state {
             ReportState::Blocked => {
                 let prompt = self.prompts.last().map(|p| Reason::Prompt(p.kind, p.label.clone()));
                 let run = || self.newest_run().cloned().map(Reason::Run);
-                prompt.or_else(run).or_else(|| said(true))
+                prompt.or_else(run).or_else(said)
             }
             ReportState::Working => {
                 let tool = self.tools.iter().rev().find_map(|tool| tool.name.clone());
-                tool.map(Reason::Tool).or_else(|| said(false))
+                tool.map(Reason::Tool).or_else(said)
             }
-            ReportState::Idle => self.error.clone().map(Reason::Error),
+            ReportState::Idle => self.error.clone().map(Reason::Error).or_else(said),
             ReportState::Unknown => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Reporting through the guard of this process, which has the pane already.
+//! Reporting through the supervisor of this process.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,28 +13,30 @@ use tokio::time::{Instant, timeout_at};
 use super::Shared;
 use crate::activity::Snapshot;
 use crate::machine::{Counters, Ended, Step};
+use crate::status::Status;
 
-/// A guard that takes nothing for so long is as good as gone.
+/// A supervisor that takes nothing for so long is as good as gone.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How forwarding ended.
 pub(super) enum Forwarded {
     /// The host closed its reporter.
     Closed(Ended),
-    /// The guard is gone; the lease is free or soon will be.
-    GuardGone,
+    /// The supervisor is gone; the lease is free or soon will be.
+    SupervisorGone,
 }
 
-/// A connection to the guard's control socket.
+/// A connection to the supervisor's control socket.
 ///
-/// `exec` and `attach` start a guard that owns the pane of the process it
+/// `exec` and `attach` start a supervisor that owns the pane of the process it
 /// watches and outlives it. A reporter inside that process says what it wants
-/// shown as event lines, the newest state only, and the guard does the rest.
+/// shown as event lines, the newest state only, and the supervisor does the
+/// rest.
 pub(super) struct Forwarder<'a> {
     shared: &'a Shared,
     read: OwnedReadHalf,
     write: OwnedWriteHalf,
-    /// What the guard was told last.
+    /// What the supervisor was told last.
     told: Option<Snapshot>,
 }
 
@@ -47,24 +49,26 @@ impl<'a> Forwarder<'a> {
     pub(super) async fn run(mut self) -> Forwarded {
         let mut ignored = [0; 1024];
         loop {
-            let news = self.shared.take_facts();
-            if news.retire {
+            let changes = self.shared.take_facts();
+            if changes.retire {
                 return Forwarded::Closed(Ended::NothingToRelease);
             }
-            if let Some(until) = news.close {
+            if let Some(until) = changes.close {
                 return Forwarded::Closed(self.close(Instant::from_std(until)).await);
             }
-            if news.changed && self.tell(news.wanted).await.is_err() {
-                return Forwarded::GuardGone;
+            if self.tell(changes.wanted).await.is_err() {
+                return Forwarded::SupervisorGone;
             }
-            // What was written is the guard's to deliver.
-            self.shared.publish(&Step { quiet: true, ..Step::default() }, Counters::default());
+            // What was written is the supervisor's to deliver.
+            let told = Step { quiet: true, ..Step::default() };
+            let (none, status) = (Counters::default(), Status::Reporting);
+            self.shared.publish(&told, none, status, changes.asked);
             tokio::select! {
-                () = self.shared.news() => {}
+                () = self.shared.changed() => {}
                 // Output lines are for clients that want them.
                 read = self.read.read(&mut ignored) => {
                     if !read.is_ok_and(|bytes| bytes > 0) {
-                        return Forwarded::GuardGone;
+                        return Forwarded::SupervisorGone;
                     }
                 }
             }
@@ -77,7 +81,7 @@ impl<'a> Forwarder<'a> {
         self.write(&lines, Instant::now() + PATIENCE).await
     }
 
-    /// Gives the row back; the guard keeps the pane for the process.
+    /// Gives the row back; the supervisor keeps the pane for the process.
     async fn close(mut self, until: Instant) -> Ended {
         if self.told.is_none() {
             return Ended::NothingToRelease;
@@ -178,7 +182,8 @@ fn changes(told: &Map<String, Value>, mut wanted: Map<String, Value>) -> Map<Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Activity, AgentEvent, Config, EventLine, Prompt, SessionStarted};
+    use crate::sidecar::{Activity, EventLine};
+    use crate::{AgentEvent, Config, Prompt, SessionStarted};
 
     fn fold(activity: &mut Activity, lines: &[Value]) {
         for line in lines {
@@ -189,9 +194,9 @@ mod tests {
     }
 
     #[test]
-    fn the_guard_comes_to_want_what_the_host_wants() {
+    fn the_supervisor_comes_to_want_what_the_host_wants() {
         let config = Config { reason_label: crate::ReasonLabel::Off, ..Config::default() };
-        let (mut host, mut guard) = (Activity::default(), Activity::default());
+        let (mut host, mut supervisor) = (Activity::default(), Activity::default());
         let mut told = None;
         let mut session = SessionStarted::new("s");
         session.model = Some("m".into());
@@ -214,8 +219,8 @@ mod tests {
         for step in steps {
             host.apply(step).unwrap();
             let wanted = host.snapshot(&config);
-            fold(&mut guard, &lines(told.as_ref(), wanted.as_ref()));
-            let seen = guard.snapshot(&config);
+            fold(&mut supervisor, &lines(told.as_ref(), wanted.as_ref()));
+            let seen = supervisor.snapshot(&config);
             let shown = |snapshot: Option<Snapshot>| {
                 snapshot.map(|s| (s.state, s.reason, s.presentation, s.tokens))
             };

@@ -8,6 +8,7 @@ use herdr_proto::ProcessInfo;
 use herdr_socket_transport::{Peer, env};
 
 use crate::machine::Identity;
+use crate::process::session_of;
 
 /// How long a shell may take from its birth to its start …
 const STARTS_WITHIN: Duration = Duration::from_millis(200);
@@ -22,7 +23,7 @@ const STARTING_LOOK: Duration = Duration::from_millis(2);
 /// # Cancel safety
 ///
 /// It only looks, so it may be dropped at any moment.
-pub async fn await_shell(info: &ProcessInfo, server: Peer) {
+pub(crate) async fn await_shell(info: &ProcessInfo, server: Peer) {
     if let Some(shell) = info.shell_pid {
         await_start(|| is_starting(shell, server.pid())).await;
     }
@@ -44,7 +45,7 @@ async fn await_start(is_starting: impl Fn() -> bool) {
 ///
 /// A foreign pane is only believed where the pane's shell can be seen from
 /// here, so a container or another machine proves nothing.
-pub fn judge_identity(
+pub(crate) fn judge_identity(
     info: &ProcessInfo,
     agent: Option<u32>,
     socket: &Path,
@@ -59,46 +60,13 @@ pub fn judge_identity(
     let (Some(shell), Some(session)) = (info.shell_pid, session_of(agent)) else {
         return Identity::Unprovable;
     };
-    let led_by_shell = Leader::Process(shell);
-    if session == led_by_shell {
+    if session == shell {
         Identity::Proven
-    } else if session_of(shell) == Some(led_by_shell) && is_of_this_server(shell, socket) {
+    } else if session_of(shell) == Some(shell) && is_of_this_server(shell, socket) {
         Identity::Foreign
     } else {
         Identity::Unprovable
     }
-}
-
-/// Who leads a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Leader {
-    Process(u32),
-    /// A process outside of our namespace, as where somebody entered a
-    /// container. It is nobody who can be seen from here.
-    #[cfg(target_os = "linux")]
-    Outside,
-}
-
-/// The leader of a process's session; `None` if there is no such process.
-#[cfg(target_os = "linux")]
-fn session_of(process: u32) -> Option<Leader> {
-    let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
-    // The name before it is in parentheses and may hold anything.
-    let rest = stat.rsplit(|byte| *byte == b')').next()?;
-    let session = std::str::from_utf8(rest).ok()?.split_whitespace().nth(3)?;
-    // The number of a leader outside is 0, which `getsid` takes for granted
-    // never to be.
-    session.parse().ok().map(|leader| match leader {
-        0 => Leader::Outside,
-        leader => Leader::Process(leader),
-    })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn session_of(process: u32) -> Option<Leader> {
-    let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw)?;
-    let session = rustix::process::getsid(Some(process)).ok()?;
-    u32::try_from(session.as_raw_nonzero().get()).ok().map(Leader::Process)
 }
 
 /// Whether a process of the server's is still about to become the shell. From
@@ -153,20 +121,6 @@ fn same_file(one: &Path, other: &Path) -> bool {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_session_is_known_by_its_leader() {
-        match session_of(std::process::id()) {
-            // One that is still there leads its own.
-            Some(Leader::Process(leader)) => {
-                let own = Leader::Process(leader);
-                assert!(session_of(leader).is_none_or(|of_leader| of_leader == own));
-            }
-            led => assert_eq!(led, Some(Leader::Outside)),
-        }
-        assert_eq!(session_of(0), None);
-        assert_eq!(session_of(u32::MAX), None);
-    }
 
     #[tokio::test(start_paused = true)]
     async fn a_shell_that_starts_is_waited_for_but_not_for_long() {

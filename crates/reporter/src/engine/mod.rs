@@ -1,33 +1,38 @@
 //! The shell around the machine: one thread with a runtime of its own, which
 //! only executes. It enters no runtime of the host's.
 
+mod changes;
+mod entitled;
 mod failure;
-mod flushes;
+mod flush;
 #[cfg(unix)]
 mod forward;
+mod hold;
 #[cfg(unix)]
 mod identity;
-mod news;
+mod lease;
 mod owners;
-mod rescue;
+mod panic_release;
 mod run;
 mod shared;
-mod telling;
-mod tenure;
+#[cfg(all(test, unix))]
+mod wake_ups;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use herdr_socket_transport::{Client, Endpoint};
 use tokio::runtime::Runtime;
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
-use crate::machine::{Claim, Ended, PaneMachine};
+use crate::lease::LeaseFile;
+use crate::machine::{Claim, Ended};
 #[cfg(unix)]
-pub use identity::{await_shell, judge_identity};
-pub(crate) use owners::take_over;
+pub(crate) use identity::{await_shell, judge_identity};
+#[cfg(unix)]
+pub(crate) use run::exchange;
 pub(crate) use shared::Shared;
 
 /// What an engine is started with.
@@ -39,49 +44,83 @@ pub(crate) struct Plan {
     pub(crate) endpoint: Endpoint,
     /// The process that must run in the pane; `None` is this one.
     pub(crate) agent: Option<u32>,
-    /// The reporter of this process that had the pane before.
-    pub(crate) predecessor: Option<Arc<Shared>>,
 }
 
-/// Starts the thread that owns a pane's socket.
+/// Starts the thread that owns a pane's socket, and retires the reporter of this
+/// process that had the pane before. If it cannot start, that one stays.
 ///
-/// Everything that touches a disk or a runtime happens in it: the host's thread
-/// may be in a runtime of its own, and its disk may hang.
-pub(crate) fn start(shared: Arc<Shared>, plan: Plan) -> io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name("herdr-reporter".to_owned()).spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let ended = match runtime {
-            Ok(runtime) => {
-                let ended = execute(&runtime, &shared, plan);
-                // A disk that hangs must not keep the thread.
-                runtime.shutdown_background();
-                ended
-            }
-            Err(error) => {
-                let detail = format!("the reporter's runtime cannot start: {error}");
-                shared.raise(Diagnostic::new(DiagnosticKind::ConnectFailed, detail));
-                Ended::NothingToRelease
-            }
-        };
-        shared.end(ended);
-    })
+/// Everything that touches a disk or a socket happens in the thread: the host's
+/// own may be in a runtime, and its disk may hang.
+pub(crate) fn start(shared: &Arc<Shared>, plan: Plan) -> io::Result<JoinHandle<()>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (hand_in, handed) = mpsc::sync_channel::<(Runtime, Option<Arc<Shared>>)>(1);
+    let endpoint = plan.endpoint.clone();
+    let of_thread = shared.clone();
+    let thread = std::thread::Builder::new().name("herdr-reporter".to_owned()).spawn(move || {
+        let Ok((runtime, predecessor)) = handed.recv() else { return };
+        let end = End { shared: &of_thread, ended: Ended::NotReleased };
+        let ended = execute(&runtime, &of_thread, plan, predecessor);
+        // A disk that hangs must not keep the thread.
+        runtime.shutdown_background();
+        end.with(ended);
+    });
+    match thread {
+        Ok(thread) => {
+            let predecessor = owners::take_over(&endpoint, shared);
+            let _ = hand_in.send((runtime, predecessor));
+            Ok(thread)
+        }
+        Err(error) => {
+            // A host's runtime may not be blocked by the end of another one.
+            runtime.shutdown_background();
+            Err(error)
+        }
+    }
 }
 
-fn execute(runtime: &Runtime, shared: &Arc<Shared>, plan: Plan) -> Ended {
-    let Plan { claim, client, endpoint, agent, predecessor } = plan;
-    let will = rescue::Will::new(&claim);
+/// Says that the engine has ended, however it does: hosts may wait for it.
+struct End<'a> {
+    shared: &'a Shared,
+    ended: Ended,
+}
+
+impl End<'_> {
+    fn with(mut self, ended: Ended) {
+        self.ended = ended;
+    }
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.shared.end(self.ended);
+    }
+}
+
+fn execute(
+    runtime: &Runtime,
+    shared: &Arc<Shared>,
+    plan: Plan,
+    predecessor: Option<Arc<Shared>>,
+) -> Ended {
+    let Plan { claim, client, endpoint, agent } = plan;
+    let release = panic_release::PanicRelease::new(&claim);
     let engine = async {
-        let tenure = tenure::Tenure::new(shared.lease_of(&endpoint), predecessor);
-        let machine = PaneMachine::new(claim);
-        run::Engine::new(shared, machine, client.clone(), tenure, agent, &will).run().await
+        let lease =
+            lease::PaneLease::new(LeaseFile::of_pane(&shared.config, &endpoint), predecessor);
+        let client = client.clone();
+        run::Engine::new(shared, claim, client, lease, endpoint, agent, &release).run().await
     };
     catch_unwind(AssertUnwindSafe(|| runtime.block_on(engine))).unwrap_or_else(|_| {
         if shared.is_retired() {
             return Ended::NothingToRelease;
         }
         // A bug here must not leave a lie on the pane.
-        tracing::error!("the reporter's engine failed; releasing the pane");
-        catch_unwind(AssertUnwindSafe(|| runtime.block_on(will.execute(&client))))
-            .unwrap_or(Ended::NotReleased)
+        let ended = catch_unwind(AssertUnwindSafe(|| runtime.block_on(release.execute(&client))));
+        shared.fail();
+        shared.raise(&Diagnostic::new(
+            DiagnosticKind::EngineFailed,
+            "the reporter has failed by a bug of its own and reports no more; the pane is given back",
+        ));
+        ended.unwrap_or(Ended::NotReleased)
     })
 }

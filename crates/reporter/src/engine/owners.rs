@@ -16,11 +16,13 @@ static OWNERS: Mutex<Owners> = Mutex::new(BTreeMap::new());
 
 /// Makes `successor` the pane's owner and retires the one before, which is
 /// returned if it has not ended by itself.
-pub(crate) fn take_over(pane: &Endpoint, successor: &Arc<Shared>) -> Option<Arc<Shared>> {
-    let mut owners = OWNERS.lock().unwrap_or_else(PoisonError::into_inner);
-    owners.retain(|_, owner| owner.strong_count() > 0);
-    let pane = (pane.socket().to_path_buf(), pane.pane().clone());
-    let before = owners.insert(pane, Arc::downgrade(successor))?.upgrade()?;
+pub(super) fn take_over(pane: &Endpoint, successor: &Arc<Shared>) -> Option<Arc<Shared>> {
+    let before = {
+        let mut owners = OWNERS.lock().unwrap_or_else(PoisonError::into_inner);
+        owners.retain(|_, owner| owner.strong_count() > 0);
+        let pane = (pane.socket().to_path_buf(), pane.pane().clone());
+        owners.insert(pane, Arc::downgrade(successor))?.upgrade()?
+    };
     before.is_active().then(|| {
         before.retire();
         before

@@ -1,362 +1,351 @@
-use std::future::{Future, pending};
+use std::future::{Future, pending, ready};
 use std::pin::Pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use herdr_proto::ProcessInfo;
-use herdr_socket_transport::{Client, ErrorKind, HeldStream, Peer, SocketIdentity, inode};
+use herdr_proto::PaneId;
+use herdr_socket_transport::{Client, Endpoint, Peer, SocketIdentity, inode};
 use tokio::time::{Instant, sleep_until};
 
 use super::failure::failure;
-#[cfg(unix)]
-use super::forward::{Forwarded, Forwarder};
-use super::rescue::Will;
+use super::hold::{Hold, HoldChange};
+use super::lease::PaneLease;
+use super::panic_release::PanicRelease;
 use super::shared::Shared;
-use super::tenure::Tenure;
+use crate::config::UnverifiedPane;
 use crate::machine::{
-    Answer, Ended, Failure, Identity, Input, Lease, Now, PaneMachine, Request, Step,
+    Answer, Claim, Ended, Failure, FailureKind, Identity, Input, Lease, Now, PaneCall, PaneMachine,
+    Request, Step,
 };
+use crate::status::Status;
 
-/// How often the path is looked at for another socket, while something of ours
-/// may be on the server. A held stream of a server that lives on without its
-/// path would not tell.
+/// How often the path is looked at for another socket while no held stream
+/// would tell that the server went away …
 const SOCKET_LOOK: Duration = Duration::from_secs(2);
-/// After a held stream could not be opened, the next try waits for this long.
-const HOLD_AGAIN: Duration = Duration::from_secs(2);
-/// A held stream that lived for longer was a good one.
-const HOLD_GOOD: Duration = Duration::from_secs(10);
-/// After the second brief one in a row the next waits for this long, doubling …
-const HOLD_BRIEF: Duration = Duration::from_millis(100);
-/// … up to this. Each end makes everything go out again.
-const HOLD_BRIEF_CAP: Duration = Duration::from_secs(60);
+/// … and while one would. A server that lives on without its path does not end
+/// it, but every request looks at the path, too.
+const SOCKET_LOOK_HELD: Duration = Duration::from_secs(60);
 /// What the machine's end leaves of the host's budget for the way back.
 const RETURN_TIME: Duration = Duration::from_millis(10);
 /// Half of this a retired engine waits for the answer to what is in flight: a
 /// request that is taken after the successor's could bring an old row back.
 const RETIRE: Duration = Duration::from_millis(800);
 
-type Exchange = Pin<Box<dyn Future<Output = Result<(Answer, Peer), Failure>>>>;
-type Opening = Pin<Box<dyn Future<Output = Result<HeldStream, herdr_socket_transport::Error>>>>;
+/// What became of a request, and who answered it.
+pub(crate) type Outcome = (Result<Answer, Failure>, Option<Peer>);
+
+/// A request that is out.
+struct Flight {
+    /// The pane whose processes were asked for, if that was the question.
+    identifies: Option<PaneId>,
+    outcome: Pin<Box<dyn Future<Output = Outcome>>>,
+}
 
 /// Executes what the machine says and tells it what happened.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Engine<'a> {
-    shared: &'a Shared,
-    machine: PaneMachine,
-    client: Client,
-    will: &'a Will,
-    tenure: Tenure,
-    agent: Option<u32>,
+    pub(super) shared: &'a Shared,
+    pub(super) machine: PaneMachine,
+    pub(super) client: Client,
+    release: &'a PanicRelease,
+    pub(super) lease: PaneLease,
+    /// What the lease was to the machine last.
+    pub(super) lease_state: Lease,
+    pub(super) any_pane: bool,
+    pub(super) allows_unprovable: bool,
+    /// The pane that is ours as far as is known.
+    pub(super) pane: PaneId,
+    /// It was proven to be somebody else's.
+    pub(super) foreign: bool,
+    /// The pane as the environment has it.
+    pub(super) endpoint: Endpoint,
+    pub(super) agent: Option<u32>,
+    /// The pane's processes, if they were asked for before the machine does, and
+    /// of which socket.
+    pub(super) processes: Option<(Outcome, Option<SocketIdentity>)>,
     started: Instant,
-    in_flight: Option<Exchange>,
+    in_flight: Option<Flight>,
     hold: Hold,
-    /// How many held streams in a row ended soon after they began.
-    brief_holds: u32,
     /// The socket that was asked last.
     asked: Option<SocketIdentity>,
     has_asked: bool,
-    /// The socket that the last answer, or the first failure, came from.
+    /// The socket that the last answer, or the first failure, came from …
     socket: Option<SocketIdentity>,
+    /// … and who answered.
+    peer: Option<Peer>,
+    /// Nobody answers.
+    unreachable: bool,
     /// When the path was looked at last.
     looked: Instant,
     wake: Option<Duration>,
-    ended: Option<Ended>,
+    /// Up to which flush the machine knows everything.
+    flushes: u64,
+    pub(super) ended: Option<Ended>,
     closing: bool,
-}
-
-/// The connection whose end is the news that the server went away.
-enum Hold {
-    /// Not wanted, or not before this moment.
-    Off(Option<Instant>),
-    Opening(Opening),
-    Open(HeldStream, Instant),
+    #[cfg(test)]
+    pub(super) probe: std::rc::Rc<super::wake_ups::Probe>,
 }
 
 /// What the engine was woken by.
 #[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
 enum Woken {
-    News,
-    Answered(Result<(Answer, Peer), Failure>),
+    Host,
+    Answered(Outcome),
     Time,
     LeaseDue,
-    Opened(Result<HeldStream, herdr_socket_transport::Error>),
-    ServerGone,
+    Held(HoldChange),
 }
 
 impl<'a> Engine<'a> {
     pub(super) fn new(
         shared: &'a Shared,
-        machine: PaneMachine,
+        claim: Claim,
         client: Client,
-        tenure: Tenure,
+        lease: PaneLease,
+        endpoint: Endpoint,
         agent: Option<u32>,
-        will: &'a Will,
+        release: &'a PanicRelease,
     ) -> Self {
         Self {
             shared,
-            machine,
             client,
-            will,
-            tenure,
+            release,
+            lease,
+            lease_state: Lease::Held,
+            any_pane: claim.any_pane,
+            allows_unprovable: claim.unverified_pane == UnverifiedPane::Allow,
+            pane: claim.pane.clone(),
+            foreign: false,
+            machine: PaneMachine::new(claim),
+            endpoint,
             agent,
+            processes: None,
             started: Instant::now(),
             in_flight: None,
-            hold: Hold::Off(None),
-            brief_holds: 0,
+            hold: Hold::off(),
             asked: None,
             has_asked: false,
             socket: None,
+            peer: None,
+            unreachable: false,
             looked: Instant::now(),
             wake: None,
+            flushes: 0,
             ended: None,
             closing: false,
+            #[cfg(test)]
+            probe: std::rc::Rc::default(),
         }
     }
 
+    /// The machine is free to ask whose pane it is from the beginning; the lease
+    /// comes with the answer, and reports after it.
     pub(super) async fn run(mut self) -> Ended {
-        if let Some(legacy) = self.tenure.succeed().await {
-            self.machine.inherit(legacy);
+        if let Some(claim) = self.lease.succeed().await {
+            self.machine.inherit(claim);
         }
-        if self.tenure.is_held() {
+        if self.lease.is_settled() {
             self.shared.set_lease(Lease::Held);
-        } else {
-            self.step(Input::Lease(Lease::Sought));
         }
         loop {
             if let Some(ended) = self.ended {
-                self.shared.leave(self.machine.legacy(), self.tenure.give_up());
+                self.shared.leave(self.machine.predecessor_claim(), self.lease.hand_over());
                 return ended;
             }
             match self.woken().await {
-                Woken::News => self.take_news().await,
+                Woken::Host => self.take_changes().await,
                 Woken::LeaseDue => self.try_lease().await,
-                Woken::Time => self.time(),
-                Woken::Answered(answer) => {
-                    self.in_flight = None;
-                    let fine = answer.is_ok();
-                    self.answered(answer);
-                    if fine || self.socket.is_none() {
-                        // After a failure, another one at this path is worth
-                        // another try.
-                        self.socket = self.asked;
-                    }
-                    if fine {
-                        self.open_hold();
-                    }
-                }
-                Woken::Opened(Ok(stream)) => {
-                    self.hold = Hold::Open(stream, Instant::now());
+                Woken::Time => {
+                    #[cfg(unix)]
+                    self.lease.keep_in_place();
                     self.look_at_socket();
+                    self.step(Input::Timer);
                 }
-                Woken::Opened(Err(error)) if is_absence(&error) => {
-                    // It answered a moment ago, so it has just gone.
-                    self.hold = self.after_hold();
-                    self.step(Input::ServerChanged);
-                }
-                Woken::Opened(Err(_)) => {
-                    self.brief_holds = 0;
-                    self.hold = Hold::Off(Some(Instant::now() + HOLD_AGAIN));
-                }
-                Woken::ServerGone => {
-                    self.hold = self.after_hold();
-                    self.step(Input::ServerChanged);
+                Woken::Answered((answer, peer)) => self.answered(answer, peer).await,
+                Woken::Held(HoldChange::Opened) => drop(self.look_at_socket()),
+                Woken::Held(HoldChange::NotOpened) => {}
+                Woken::Held(HoldChange::ServerGone) => {
+                    self.socket = inode(self.client.socket());
+                    self.asked = self.socket;
+                    self.server_changed();
                 }
             }
         }
     }
 
     async fn woken(&mut self) -> Woken {
+        #[cfg(test)]
+        self.probe.waits(self.in_flight.is_some());
         let wake = self.next_wake();
-        let lease = at_once_or(self.tenure.next_try());
+        let lease = at_once_or(self.lease.next_try());
         let answered = async {
             match &mut self.in_flight {
-                Some(exchange) => exchange.await,
+                Some(flight) => flight.outcome.as_mut().await,
                 None => pending().await,
-            }
-        };
-        let held = async {
-            match &mut self.hold {
-                Hold::Off(_) => pending().await,
-                Hold::Opening(opening) => Woken::Opened(opening.await),
-                Hold::Open(stream, _) => {
-                    stream.ended().await;
-                    Woken::ServerGone
-                }
             }
         };
         tokio::select! {
             biased;
             answer = answered => Woken::Answered(answer),
-            () = self.shared.news() => Woken::News,
-            held = held => held,
+            () = self.shared.changed() => Woken::Host,
+            held = self.hold.changed() => Woken::Held(held),
             () = lease => Woken::LeaseDue,
             () = wake => Woken::Time,
         }
     }
 
     fn next_wake(&self) -> impl Future<Output = ()> + use<> {
-        let flush = self.shared.next_flush_timeout().map(Instant::from_std);
         let wake = self.wake.and_then(|wake| self.started.checked_add(wake));
-        let hold = match self.hold {
-            // A failed try is repeated beside an answer, but a server that
-            // ended a stream is there, and the next end should be news too.
-            Hold::Off(again) if self.brief_holds > 0 => again,
-            _ => None,
-        };
-        let look = self.has_asked.then(|| self.looked + SOCKET_LOOK);
-        until([wake, hold, flush, look].into_iter().flatten().min())
+        let every = if self.hold.is_open() { SOCKET_LOOK_HELD } else { SOCKET_LOOK };
+        let look = self.has_asked.then(|| self.looked + every);
+        until([wake, self.hold.next_try(), look].into_iter().flatten().min())
     }
 
-    async fn take_news(&mut self) {
-        let news = self.shared.take_news();
-        if news.retire {
-            self.step(Input::Lease(Lease::Denied));
-            self.step(Input::Close { budget: RETIRE });
+    async fn take_changes(&mut self) {
+        let changes = self.shared.take_changes();
+        if changes.retire {
+            self.feed(Input::Lease(Lease::Denied));
+            self.feed(Input::Close { budget: RETIRE });
             return;
         }
-        // A close sends nothing pending, so what is wanted does not matter then.
-        if news.changed && news.close.is_none() {
-            self.step(Input::Wanted(news.wanted.map(Box::new)));
-            if self.tenure.may_try() {
-                self.try_lease().await;
+        let wants = changes.wanted.is_some() || changes.lease_awaited;
+        if wants && self.lease.is_unsought() && changes.close.is_none() {
+            self.prepare(&changes).await;
+            if self.ended.is_some() {
+                return;
             }
         }
-        if self.ended.is_some() {
-            return;
+        self.flushes = changes.asked;
+        // A close sends nothing pending, so what is wanted does not matter then.
+        if changes.changed && changes.close.is_none() {
+            self.step(Input::Wanted(changes.wanted.map(Box::new)));
         }
-        if let Some(deadline) = news.close.filter(|_| !self.closing) {
+        if let Some(deadline) = changes.close.filter(|_| !self.closing) {
             self.closing = true;
             // Nothing is opened any more that could reach the server after the
             // release.
-            self.hold = Hold::Off(None);
+            self.hold.close();
             let budget = deadline.saturating_duration_since(std::time::Instant::now());
-            self.step(Input::Close { budget: budget.saturating_sub(RETURN_TIME) });
-        } else if news.flush {
+            self.feed(Input::Close { budget: budget.saturating_sub(RETURN_TIME) });
+        } else if changes.flush {
             self.step(Input::Flush);
         }
     }
 
-    async fn try_lease(&mut self) {
-        if let Some(legacy) = self.tenure.inherit() {
-            self.machine.inherit(legacy);
+    async fn answered(&mut self, answer: Result<Answer, Failure>, peer: Option<Peer>) {
+        let identified = self.in_flight.take().and_then(|flight| flight.identifies);
+        let fine = answer.is_ok();
+        self.unreachable = answer.as_ref().is_err_and(|failure| !is_answer(failure));
+        let other = peer.is_some()
+            && ((self.socket.is_some() && self.asked != self.socket)
+                || (self.peer.is_some() && peer != self.peer));
+        if other {
+            self.hold.close();
+            self.server_changed();
         }
-        let lease = if self.tenure.is_held() {
-            Lease::Held
+        if peer.is_some() {
+            self.peer = peer;
+            self.socket = self.asked;
         } else {
-            self.tenure.try_take(self.shared).await
-        };
-        #[cfg(unix)]
-        let lease = if lease != Lease::Held && self.forward().await {
-            if self.ended.is_some() {
-                return;
-            }
-            Lease::Sought
-        } else {
-            lease
-        };
-        self.shared.set_lease(lease);
-        self.step(Input::Lease(lease));
-    }
-
-    /// If the pane is our own guard's, reports through it for as long as it
-    /// lives; whether it did.
-    #[cfg(unix)]
-    async fn forward(&mut self) -> bool {
-        let Some(socket) = self.tenure.own_guard() else { return false };
-        let Ok(forwarder) = Forwarder::connect(self.shared, socket).await else { return false };
-        match forwarder.run().await {
-            Forwarded::Closed(ended) => self.ended = Some(ended),
-            Forwarded::GuardGone => {
-                self.tenure.be_patient_again();
-                // What is wanted goes out again, on our own.
-                self.shared.tell_again();
-            }
+            // After a failure, another one at this path is worth another try.
+            self.socket = self.socket.or(self.asked);
         }
-        true
-    }
-
-    fn answered(&mut self, answer: Result<(Answer, Peer), Failure>) {
-        let answer = match answer {
-            Ok((Answer::Processes(info), peer)) => {
-                let verdict = self.judge(&info, peer);
-                self.step(Input::Answered(Ok(Answer::Processes(info))));
-                self.step(Input::Identity(verdict));
-                return;
-            }
-            other => other.map(|(answer, _)| answer),
+        let verdict = match (&answer, peer) {
+            (Ok(Answer::Processes(info)), Some(peer)) => Some(self.judge(info, peer)),
+            // It does not tell.
+            (Err(failure), _) if is_answer(failure) => Some(Identity::Unprovable),
+            _ => None,
         };
-        self.step(Input::Answered(answer));
-    }
-
-    #[cfg(unix)]
-    fn judge(&self, info: &ProcessInfo, peer: Peer) -> Identity {
-        super::identity::judge_identity(info, self.agent, self.client.socket(), peer)
-    }
-
-    #[cfg(not(unix))]
-    fn judge(&self, _: &ProcessInfo, _: Peer) -> Identity {
-        let _ = self.agent;
-        Identity::Unprovable
-    }
-
-    fn time(&mut self) {
-        if self.look_at_socket() {
-            return;
+        if let (Some(pane), Some(verdict), false) = (identified, verdict, other) {
+            self.identified(pane, verdict).await;
         }
-        if self.brief_holds > 0 {
-            self.open_hold();
+        let proves = fine && matches!(answer, Ok(Answer::Processes(_)));
+        self.feed(Input::Answered(answer));
+        if let Some(verdict) = verdict.filter(|_| proves) {
+            self.feed(Input::Identity(verdict));
         }
-        self.step(Input::Timer);
+        if fine && !self.closing {
+            self.hold.open(&self.client);
+        }
     }
 
-    /// Whether another socket is at the path than the one that was asked last.
-    fn look_at_socket(&mut self) -> bool {
+    /// Whether another socket is at the path than the one that answered last.
+    pub(super) fn look_at_socket(&mut self) -> bool {
         self.looked = Instant::now();
         let now = inode(self.client.socket());
-        if now.is_none() || now == self.socket || !self.has_asked {
+        if now.is_none() || now == self.socket.or(self.asked) || !self.has_asked {
             return false;
         }
         self.socket = now;
-        self.hold = Hold::Off(None);
-        self.step(Input::ServerChanged);
+        self.hold.close();
+        self.server_changed();
         true
     }
 
-    /// When to open the next held stream. A handoff ends one that may be young,
-    /// and so may the next; a server that ends every one must not be asked, and
-    /// sent everything again, in a loop.
-    fn after_hold(&mut self) -> Hold {
-        let good = matches!(&self.hold, Hold::Open(_, since) if since.elapsed() >= HOLD_GOOD);
-        self.brief_holds = if good { 0 } else { self.brief_holds.saturating_add(1) };
-        Hold::Off(self.brief_holds.checked_sub(2).map(|doublings| {
-            let wait = HOLD_BRIEF.saturating_mul(1 << doublings.min(16));
-            Instant::now() + wait.min(HOLD_BRIEF_CAP)
-        }))
+    /// Another server knows nothing of us, and the pane may be somebody else's
+    /// there.
+    fn server_changed(&mut self) {
+        self.peer = None;
+        self.processes = None;
+        self.feed(Input::ServerChanged);
     }
 
+    /// Whatever happens may send something, and before that the path is looked
+    /// at: what is meant for one server must not go to another.
     fn step(&mut self, input: Input) {
+        if self.socket.is_some() {
+            self.look_at_socket();
+        }
+        if self.hold.next_try().is_some() && !self.closing {
+            self.hold.open(&self.client);
+        }
+        self.feed(input);
+    }
+
+    pub(super) fn feed(&mut self, input: Input) {
         let step = self.machine.step(self.now(), input);
-        self.shared.publish(&step, self.machine.counters());
+        let status = self.status();
+        self.shared.publish(&step, self.machine.counters(), status, self.flushes);
         let Step { abandon, request, wake, ended, .. } = step;
         if abandon {
             self.in_flight = None;
         }
         if let Some(request) = request {
-            self.will.note(&request.call);
-            self.has_asked = true;
-            self.asked = inode(self.client.socket());
-            self.in_flight = Some(Box::pin(exchange(self.client.clone(), request)));
+            self.send(request);
         }
         self.wake = wake;
         self.ended = ended;
     }
 
-    fn open_hold(&mut self) {
-        let may = match &self.hold {
-            Hold::Off(again) => again.is_none_or(|again| again <= Instant::now()),
-            _ => false,
+    fn send(&mut self, request: Request) {
+        let Request { call, deadline, .. } = request;
+        self.release.note(&call);
+        self.has_asked = true;
+        self.asked = inode(self.client.socket());
+        let identifies = match &call {
+            PaneCall::Processes(get) => get.pane_id.clone(),
+            _ => None,
         };
-        if may && !self.closing {
-            let client = self.client.clone();
-            self.hold = Hold::Opening(Box::pin(async move { client.hold().await }));
+        let known = self
+            .processes
+            .take_if(|(_, asked)| identifies.as_ref() == Some(&self.pane) && *asked == self.asked);
+        let outcome: Pin<Box<dyn Future<Output = Outcome>>> = match known {
+            Some((outcome, _)) => Box::pin(ready(outcome)),
+            None => Box::pin(exchange(self.client.clone(), call, deadline)),
+        };
+        self.in_flight = Some(Flight { identifies, outcome });
+    }
+
+    pub(super) fn status(&self) -> Status {
+        if self.foreign {
+            Status::ForeignPane
+        } else if self.lease_state == Lease::Denied {
+            Status::Deferred { to: self.lease.owner() }
+        } else if self.unreachable {
+            Status::WaitingForServer
+        } else if self.machine.state_left_to().is_some() {
+            Status::StateLeftToHerdr
+        } else {
+            Status::Reporting
         }
     }
 
@@ -367,9 +356,9 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// Whether nobody is there.
-fn is_absence(error: &herdr_socket_transport::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NoSuchSocket | ErrorKind::Refused)
+/// Whether the server has taken the request and answered, if not as hoped.
+fn is_answer(failure: &Failure) -> bool {
+    matches!(failure.kind, FailureKind::Rejected(_) | FailureKind::Malformed)
 }
 
 async fn until(at: Option<Instant>) {
@@ -387,14 +376,20 @@ async fn at_once_or(at: Option<Instant>) {
     }
 }
 
-async fn exchange(client: Client, request: Request) -> Result<(Answer, Peer), Failure> {
-    let line = request.call.encode("r")?;
-    let client = client.with_deadline(request.deadline);
-    let (reply, peer) = client.exchange_with(&line).await.map_err(|error| failure(&error))?;
-    let answer = request.call.decode(&reply)?;
-    #[cfg(unix)]
-    if let Answer::Processes(info) = &answer {
-        super::identity::await_shell(info, peer).await;
+pub(crate) async fn exchange(client: Client, call: PaneCall, deadline: Duration) -> Outcome {
+    let line = match call.encode("r") {
+        Ok(line) => line,
+        Err(failure) => return (Err(failure), None),
+    };
+    match client.with_deadline(deadline).exchange_with(&line).await {
+        Ok((reply, peer)) => {
+            let answer = call.decode(&reply);
+            #[cfg(unix)]
+            if let Ok(Answer::Processes(info)) = &answer {
+                super::identity::await_shell(info, peer).await;
+            }
+            (answer, Some(peer))
+        }
+        Err(error) => (Err(failure(&error)), None),
     }
-    Ok((answer, peer))
 }

@@ -1,80 +1,125 @@
-use std::fs::File;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use super::flushes::Flushes;
-use super::telling::Telling;
+use super::flush::Flushes;
+use super::lease::HeldLease;
 use crate::activity::{Activity, Refused, Snapshot};
+use crate::clock::{FAR, within};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::{AgentEvent, EventId};
-use crate::feed::Feed;
-use crate::machine::{Counters, Ended, Lease, Legacy};
+use crate::feed::{Feed, Publisher};
+use crate::machine::{Counters, Ended, Lease, PredecessorClaim};
 use crate::receipt::Receipt;
+use crate::status::{OffReason, Status};
 
 /// What a host waits for the engine beyond what the engine was given.
 const GRACE: Duration = Duration::from_millis(20);
+/// Most diagnostics that are kept for readers that come later.
+const DIAGNOSTICS_KEPT: usize = 32;
 
 /// What hosts and the engine share. The lock is held for folding an event and
 /// never over I/O, so a call costs microseconds whatever the server does.
+/// Nothing of a host's, such as its log or its executor, runs under it.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(super) config: Config,
+    /// The process that it was made in: a copy of it has no engine.
+    process: u32,
     pub(super) state: Mutex<State>,
     /// Wakes the engine.
     pub(super) engine: Notify,
     /// Wakes hosts that block for a flush or the end …
-    pub(super) blocking: Condvar,
+    blocking: Condvar,
     /// … and those that await it.
-    pub(super) waiting: Notify,
-    pub(super) telling: Telling,
+    waiting: Notify,
+    pub(super) receipts: Publisher<Receipt>,
+    pub(super) diagnostics: Publisher<Diagnostic>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct State {
     pub(super) activity: Activity,
     /// The activity has changed since the engine looked.
     pub(super) changed: bool,
     /// There is an engine, or was one.
     pub(super) active: bool,
+    pub(super) status: Status,
     pub(super) flushes: Flushes,
     pub(super) close: Option<Instant>,
     pub(super) ended: Option<Ended>,
     pub(super) counters: Counters,
-    pub(super) guards: Guards,
+    scopes: Scopes,
     /// How it stands with the lease, once the engine has tried.
     pub(super) lease: Option<Lease>,
+    /// Somebody waits for the lease, also if there is nothing to report.
+    pub(super) lease_awaited: bool,
     /// The agent is stopped, whatever its events say.
-    pub(super) suspended: bool,
-    pub(super) succession: Option<Succession>,
+    suspended: bool,
+    pub(super) retired: Option<Inheritance>,
 }
 
-/// What the guards of a host share.
+/// What the turns, tools and prompts of a host share.
 #[derive(Debug, Default)]
-pub(super) struct Guards {
+struct Scopes {
     last_id: u64,
     main_turn: bool,
 }
 
 /// What a retired reporter leaves to its successor in this process.
 #[derive(Debug, Default)]
-pub(super) struct Succession {
-    pub(super) legacy: Option<Legacy>,
-    pub(super) lease: Option<File>,
+pub(super) struct Inheritance {
+    pub(super) claim: Option<PredecessorClaim>,
+    pub(super) lease: Option<HeldLease>,
 }
 
 impl Shared {
-    pub(crate) fn new(config: Config, active: bool) -> Arc<Self> {
+    /// For a reporter that has an engine.
+    pub(crate) fn new(config: Config) -> Arc<Self> {
+        Self::with(config, true, Status::Reporting)
+    }
+
+    /// For a reporter that has none, and why.
+    pub(crate) fn inert(why: Status) -> Arc<Self> {
+        Self::with(Config::default(), false, why)
+    }
+
+    fn with(config: Config, active: bool, status: Status) -> Arc<Self> {
+        let state = State {
+            activity: Activity::default(),
+            changed: false,
+            active,
+            status,
+            flushes: Flushes::default(),
+            close: None,
+            ended: None,
+            counters: Counters::default(),
+            scopes: Scopes::default(),
+            lease: None,
+            lease_awaited: false,
+            suspended: false,
+            retired: None,
+        };
         Arc::new(Self {
             config,
-            state: Mutex::new(State { active, ..State::default() }),
+            process: std::process::id(),
+            state: Mutex::new(state),
             engine: Notify::new(),
             blocking: Condvar::new(),
             waiting: Notify::new(),
-            telling: Telling::default(),
+            receipts: Publisher::new(0),
+            diagnostics: Publisher::new(DIAGNOSTICS_KEPT),
         })
+    }
+
+    /// Whether this process is a copy of the one that it was made in. Every
+    /// call of a host asks this first: in a copy there is no engine, and another
+    /// thread may have held a lock for ever.
+    pub(crate) fn is_forked(&self) -> bool {
+        std::process::id() != self.process
     }
 
     pub(crate) fn record(
@@ -83,6 +128,9 @@ impl Shared {
     ) -> Vec<(usize, Refused)> {
         // The iterator is the host's: it may block, panic or call us.
         let events: Vec<AgentEvent> = events.into_iter().collect();
+        if self.is_forked() {
+            return Vec::new();
+        }
         let mut state = self.lock();
         let mut refused = Vec::new();
         for (index, event) in events.into_iter().enumerate() {
@@ -91,19 +139,31 @@ impl Shared {
             }
             state.changed = true;
         }
-        let retired = state.succession.is_some();
+        let retired = state.retired.is_some();
         drop(state);
         self.engine.notify_one();
         if retired {
-            self.raise_once(Diagnostic::new(
+            self.raise_once(&Diagnostic::new(
                 DiagnosticKind::StaleOwner,
                 "a newer reporter of this process owns the pane; this one reports no more",
             ));
         }
         if let Some((_, problem)) = refused.first() {
-            self.raise_once(Diagnostic::new(DiagnosticKind::Limit, problem.without_names()));
+            self.raise_once(&Diagnostic::new(DiagnosticKind::Limit, problem.without_names()));
         }
         refused
+    }
+
+    /// Goes on from what an earlier reporter knew.
+    pub(crate) fn resume(&self, activity: Activity) {
+        let mut state = self.lock();
+        state.changed = activity.has_spoken();
+        state.activity = activity;
+    }
+
+    /// What is known.
+    pub(crate) fn activity(&self) -> Activity {
+        self.lock().activity.clone()
     }
 
     /// Shows the agent as stopped, or what its events say again.
@@ -116,19 +176,15 @@ impl Shared {
         }
     }
 
-    /// For the engine: how it stands with the lease.
-    pub(crate) fn set_lease(&self, lease: Lease) {
-        self.lock().lease = Some(lease);
-        self.wake_hosts();
-    }
-
     /// Waits until the lease is held or denied; `None` if neither by then.
     pub(crate) fn wait_lease(&self, timeout: Duration) -> Option<bool> {
+        self.await_lease();
         self.wait(timeout, |state| state.lease_decided())
     }
 
     /// Waits until the lease is held; false if the reporter ends without.
     pub(crate) async fn lease_held(&self) -> bool {
+        self.await_lease();
         self.waited(|state| match state.lease_decided() {
             Some(false) if state.how_ended().is_none() => None,
             decided => decided,
@@ -136,78 +192,74 @@ impl Shared {
         .await
     }
 
-    /// An id that no other guard of this reporter has.
-    pub(crate) fn new_id(&self) -> EventId {
-        let mut state = self.lock();
-        state.guards.last_id += 1;
-        EventId::ours(state.guards.last_id)
+    fn await_lease(&self) {
+        if !std::mem::replace(&mut self.lock().lease_awaited, true) {
+            self.engine.notify_one();
+        }
     }
 
-    /// Takes the main agent's turn, if no other guard has it.
+    /// An id that no other turn, tool or prompt of this reporter has.
+    pub(crate) fn new_id(&self) -> EventId {
+        if self.is_forked() {
+            return EventId::default();
+        }
+        let mut state = self.lock();
+        state.scopes.last_id += 1;
+        EventId::ours(state.scopes.last_id)
+    }
+
+    /// Takes the main agent's turn, if nobody has it.
     pub(crate) fn take_main_turn(&self) -> bool {
-        !std::mem::replace(&mut self.lock().guards.main_turn, true)
+        !self.is_forked() && !std::mem::replace(&mut self.lock().scopes.main_turn, true)
     }
 
     pub(crate) fn give_main_turn_back(&self) {
-        self.lock().guards.main_turn = false;
+        if !self.is_forked() {
+            self.lock().scopes.main_turn = false;
+        }
     }
 
     pub(crate) fn is_active(&self) -> bool {
-        let state = self.lock();
-        state.active && state.ended.is_none()
+        !self.is_forked() && self.lock().how_ended().is_none()
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        if self.is_forked() { Status::Off(OffReason::Forked) } else { self.lock().status() }
     }
 
     pub(crate) fn counters(&self) -> Counters {
-        self.lock().counters
+        if self.is_forked() { Counters::default() } else { self.lock().counters }
     }
 
     pub(crate) fn receipts(&self) -> Feed<Receipt> {
-        self.telling.receipts(!self.is_active())
+        if self.is_forked() { Feed::over() } else { self.receipts.subscribe() }
     }
 
     pub(crate) fn diagnostics(&self) -> Feed<Diagnostic> {
-        self.telling.diagnostics(!self.is_active())
+        if self.is_forked() { Feed::over() } else { self.diagnostics.subscribe() }
     }
 
-    pub(crate) fn raise(&self, diagnostic: Diagnostic) {
-        self.telling.raise(diagnostic);
+    /// Tells a diagnostic to whoever listens, now or later.
+    pub(crate) fn raise(&self, diagnostic: &Diagnostic) {
+        self.diagnostics.publish(diagnostic.clone());
+        log(diagnostic);
     }
 
-    pub(crate) fn raise_once(&self, diagnostic: Diagnostic) {
-        self.telling.raise_once(diagnostic);
-    }
-
-    /// Asks for a flush; `None` if there is no engine to do it.
-    pub(crate) fn begin_flush(&self, timeout: Duration) -> Option<u64> {
-        let mut state = self.lock();
-        if !state.active || state.ended.is_some() {
-            return None;
+    /// As [`raise`](Self::raise), unless one of its kind was told before.
+    pub(crate) fn raise_once(&self, diagnostic: &Diagnostic) {
+        let like = |told: &Diagnostic| told.kind == diagnostic.kind;
+        if self.diagnostics.publish_unless(diagnostic.clone(), like) {
+            log(diagnostic);
         }
-        let ticket = state.flushes.begin(from_now(timeout));
-        drop(state);
-        self.engine.notify_one();
-        Some(ticket)
-    }
-
-    pub(crate) fn wait_flush(&self, ticket: u64, timeout: Duration) -> bool {
-        let done = |state: &mut State| state.flushes.take(ticket);
-        self.wait(timeout.saturating_add(GRACE), done).unwrap_or(false)
-    }
-
-    /// Nobody waits for this flush any more.
-    pub(crate) fn forget_flush(&self, ticket: u64) {
-        self.lock().flushes.forget(ticket);
-    }
-
-    pub(crate) async fn flushed(&self, ticket: u64) -> bool {
-        self.waited(|state| state.flushes.take(ticket)).await
     }
 
     pub(crate) fn begin_close(&self, budget: Duration) {
+        if self.is_forked() {
+            return;
+        }
         let deadline = from_now(budget);
         let mut state = self.lock();
-        let sooner = state.close.is_none_or(|close| deadline < close);
-        if sooner {
+        if state.close.is_none_or(|close| deadline < close) {
             state.close = Some(deadline);
         }
         drop(state);
@@ -219,6 +271,10 @@ impl Shared {
             .unwrap_or(Ended::NotReleased)
     }
 
+    pub(crate) async fn ended_within(&self, budget: Duration) -> Ended {
+        within(budget.saturating_add(GRACE), self.ended()).await.unwrap_or(Ended::NotReleased)
+    }
+
     pub(crate) async fn ended(&self) -> Ended {
         self.waited(|state| state.how_ended()).await
     }
@@ -226,12 +282,12 @@ impl Shared {
     /// A successor of this process owns the pane: report nothing more, and
     /// release nothing.
     pub(crate) fn retire(&self) {
-        self.lock().succession.get_or_insert_default();
+        self.lock().retired.get_or_insert_default();
         self.engine.notify_one();
     }
 
     pub(crate) fn is_retired(&self) -> bool {
-        self.lock().succession.is_some()
+        self.lock().retired.is_some()
     }
 
     pub(super) fn wake_hosts(&self) {
@@ -239,7 +295,7 @@ impl Shared {
         self.waiting.notify_waiters();
     }
 
-    fn wait<T>(
+    pub(super) fn wait<T>(
         &self,
         timeout: Duration,
         mut done: impl FnMut(&mut State) -> Option<T>,
@@ -259,7 +315,7 @@ impl Shared {
         }
     }
 
-    async fn waited<T>(&self, mut done: impl FnMut(&mut State) -> Option<T>) -> T {
+    pub(super) async fn waited<T>(&self, mut done: impl FnMut(&mut State) -> Option<T>) -> T {
         loop {
             let mut waiting = std::pin::pin!(self.waiting.notified());
             waiting.as_mut().enable();
@@ -271,15 +327,19 @@ impl Shared {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        // A host that panicked while folding leaves a state that is still a
-        // state; the pane must not be left with an older one for it.
+        // A host that panicked while folding leaves a state that can be
+        // reported; the pane must not be left with an older one for it.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The moment after `time`; a clock cannot hold every [`Duration`].
+/// Logs a diagnostic. The log is the host's: it may block, call us, or panic.
+fn log(diagnostic: &Diagnostic) {
+    tracing::warn!(kind = diagnostic.kind.as_str(), detail = %diagnostic.detail);
+}
+
+/// The moment after `time`.
 fn from_now(time: Duration) -> Instant {
-    const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
     Instant::now() + time.min(FAR)
 }
 
@@ -290,16 +350,27 @@ impl State {
         Some(if self.suspended { snapshot.suspended() } else { snapshot })
     }
 
+    pub(super) fn status(&self) -> Status {
+        if self.retired.is_some() {
+            Status::Off(OffReason::NewerReporter)
+        } else if self.active && self.ended.is_some() && !matches!(self.status, Status::Off(_)) {
+            Status::Ended
+        } else {
+            self.status
+        }
+    }
+
     fn lease_decided(&self) -> Option<bool> {
         match self.lease {
             _ if self.how_ended().is_some() => Some(false),
+            _ if self.status == Status::ForeignPane => Some(false),
             Some(Lease::Held) => Some(true),
             Some(Lease::Denied) => Some(false),
             _ => None,
         }
     }
 
-    fn how_ended(&self) -> Option<Ended> {
+    pub(super) fn how_ended(&self) -> Option<Ended> {
         if self.active { self.ended } else { Some(Ended::NothingToRelease) }
     }
 }

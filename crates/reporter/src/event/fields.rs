@@ -99,6 +99,15 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// An id that is only given back.
+    pub(super) fn any_id(&mut self, name: &'static str) -> Result<Value, LineProblem> {
+        match self.take(name) {
+            Some(id @ (Value::String(_) | Value::Number(_))) => Ok(id),
+            Some(other) => Err(self.wrong(name, &other, ID)),
+            None => Ok(Value::Null),
+        }
+    }
+
     /// A name for people; of a long one the beginning.
     pub(super) fn name(&mut self, name: &'static str) -> Result<String, LineProblem> {
         let mut text = self.text(name)?.ok_or_else(|| self.missing(name, "a text"))?;
@@ -115,7 +124,7 @@ impl<'a> Fields<'a> {
         expected: &'static str,
     ) -> Result<String, LineProblem> {
         match self.take(name) {
-            Some(Value::String(word)) => self.check_id(name, word),
+            Some(Value::String(word)) => Ok(word),
             Some(other) => Err(self.wrong(name, &other, expected)),
             None => Err(self.missing(name, expected)),
         }
@@ -199,6 +208,7 @@ impl<'a> Fields<'a> {
                 .map(|(key, value)| match value {
                     Value::Null => Ok((key, None)),
                     Value::String(text) => Ok((key, Some(text))),
+                    Value::Number(number) => Ok((key, Some(number.to_string()))),
                     other => {
                         let problem = format!("has {} under `{}`", kind_of(&other), shown(&key));
                         Err(self.problem(name, problem, expected))

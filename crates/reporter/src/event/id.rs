@@ -1,5 +1,7 @@
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 use super::MAIN_AGENT;
 
 /// Longest id of an agent, tool, prompt, provider or run, in bytes. Ids are
@@ -62,6 +64,15 @@ impl From<&str> for EventId {
 impl From<u64> for EventId {
     fn from(id: u64) -> Self {
         id.to_string().into()
+    }
+}
+
+impl Serialize for EventId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Id::Host(id) => serializer.serialize_str(id),
+            Id::Ours(number) => serializer.collect_str(&format_args!("#{number}")),
+        }
     }
 }
 

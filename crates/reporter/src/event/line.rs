@@ -17,8 +17,8 @@ pub enum EventLine {
     Event(AgentEvent),
     /// The host wants to know when everything before it has been delivered.
     Flush {
-        /// What the answer is to carry; `None` answers with null.
-        id: Option<String>,
+        /// What the answer is to carry: a text, a number or null.
+        id: Value,
         /// How long to wait at most.
         timeout: Duration,
     },
@@ -38,7 +38,7 @@ impl EventLine {
     /// repeating values.
     ///
     /// ```
-    /// use herdr_reporter::EventLine;
+    /// use herdr_reporter::sidecar::EventLine;
     /// assert!(EventLine::parse(br#"{"event": "agent_started"}"#).unwrap().is_some());
     /// assert!(EventLine::parse(b"  ").unwrap().is_none());
     /// let error = EventLine::parse(br#"{"event": "usage_changed", "used": "5"}"#).unwrap_err();
@@ -179,7 +179,7 @@ fn event(kind: &str, fields: &mut Fields<'_>) -> Result<EventLine, LineProblem> 
         "release" => AgentEvent::Release,
         "flush" => {
             let timeout = fields.number("timeout_ms")?.map_or(FLUSH_TIMEOUT, Duration::from_millis);
-            return Ok(EventLine::Flush { id: fields.text("id")?, timeout });
+            return Ok(EventLine::Flush { id: fields.any_id("id")?, timeout });
         }
         _ => unreachable!("each of the known events is read above"),
     };
@@ -255,7 +255,7 @@ mod tests {
             (r#"{"event": "usage_changed", "used": -1}"#, "`used` is another number"),
             (r#"{"event": "usage_changed", "used": 1.5}"#, "a whole number"),
             (r#"{"event": "labels_changed", "labels": {"busy": "x"}}"#, "only idle, working"),
-            (r#"{"event": "tokens_changed", "tokens": {"a": 1}}"#, "an object of texts and nulls"),
+            (r#"{"event": "tokens_changed", "tokens": {"a": []}}"#, "an object of texts and nulls"),
             (r#"{"event": "title_changed"}"#, "`title` is missing; expected a text or null"),
             (r#"{"event": "agent_sta"#, "not JSON: it is cut off (column 20)"),
             (r#"{"event": "ToolStart"}"#, "`ToolStart`; did you mean `tool_started`?"),
@@ -297,6 +297,40 @@ mod tests {
     }
 
     #[test]
+    fn an_event_that_is_written_is_read_as_the_same() {
+        let texts = |key: &str| [(key.to_owned(), Some("\"x\"".to_owned())), ("y".into(), None)];
+        let session = SessionStarted {
+            title: Some("T".into()),
+            resume_argv: Some(vec!["a".into()]),
+            ..SessionStarted::new("s")
+        };
+        for event in [
+            AgentEvent::SessionStarted(session),
+            AgentEvent::session_ended(),
+            AgentEvent::agent_started().of_agent(Some("helper".into())),
+            AgentEvent::agent_settled().with_outcome(TurnOutcome::Error, Some("why".into())),
+            AgentEvent::tool_started(7, "grep"),
+            AgentEvent::tool_finished(7),
+            AgentEvent::prompt_opened("p", Prompt::approval("Run\nit?")),
+            AgentEvent::prompt_opened("p", Prompt::of(PromptKind::Auth)).of_agent(None),
+            AgentEvent::prompt_closed("p"),
+            AgentEvent::progress_changed(Some(5)),
+            AgentEvent::progress_changed(None),
+            AgentEvent::workflow_snapshot("p", vec!["a".into()], vec![]),
+            AgentEvent::workflow_unavailable("p"),
+            AgentEvent::state_settled(ReportState::Blocked, Some("why".into())),
+            AgentEvent::title_changed(None),
+            AgentEvent::model_changed(Some("m".into()), Some(1000)),
+            AgentEvent::usage_changed(1),
+            AgentEvent::tokens_changed(texts("x")),
+            AgentEvent::labels_changed([(StateKey::Done, Some("look".into()))]),
+            AgentEvent::Release,
+        ] {
+            assert_eq!(read(&serde_json::to_vec(&event).unwrap()), event);
+        }
+    }
+
+    #[test]
     fn f34_f35_a_text_that_is_not_quite_unicode_costs_nothing() {
         for line in [
             &br#"{"event":"prompt_opened","prompt_id":"1","kind":"approval","label":"rm \ud83d"}"#[..],
@@ -321,6 +355,21 @@ mod tests {
             format!(r#"{{"event":"tool_started","tool_id":"t","tool":"{}"}}"#, "é".repeat(4_000));
         let AgentEvent::ToolStarted { tool, .. } = read(line.as_bytes()) else { panic!() };
         assert_eq!(tool, "é".repeat(crate::ID_MAX_BYTES / 2));
+    }
+
+    #[test]
+    fn f37_a_long_kind_of_prompt_blocks_as_any_that_is_not_known() {
+        let kind = "k".repeat(4_000);
+        let line = format!(r#"{{"event":"prompt_opened","prompt_id":"p","kind":"{kind}"}}"#);
+        let expected = AgentEvent::prompt_opened("p", Prompt::of(PromptKind::Other));
+        assert_eq!(read(line.as_bytes()), expected);
+    }
+
+    #[test]
+    fn numbers_are_taken_as_texts_of_tokens() {
+        let line = br#"{"event":"tokens_changed","tokens":{"n":3,"t":"x"}}"#;
+        let token = |key: &str, text: &str| (key.to_owned(), Some(text.to_owned()));
+        assert_eq!(read(line), AgentEvent::tokens_changed([token("n", "3"), token("t", "x")]));
     }
 
     #[test]
@@ -392,7 +441,11 @@ mod tests {
         );
         assert_eq!(
             parse(r#"{"event": "flush"}"#),
-            EventLine::Flush { id: None, timeout: Duration::from_secs(5) }
+            EventLine::Flush { id: Value::Null, timeout: Duration::from_secs(5) }
+        );
+        assert_eq!(
+            parse(r#"{"event": "flush", "id": 7, "timeout_ms": 0}"#),
+            EventLine::Flush { id: 7.into(), timeout: Duration::ZERO }
         );
     }
 }

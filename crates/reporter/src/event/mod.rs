@@ -11,6 +11,7 @@ mod repair;
 use std::collections::BTreeMap;
 
 use herdr_proto::{ReportState, StateKey};
+use serde::Serialize;
 
 pub use id::{EventId, ID_MAX_BYTES};
 pub use line::EventLine;
@@ -25,9 +26,10 @@ pub const MAIN_AGENT: &str = "main";
 ///
 /// Ids are the host's own. Ends without a beginning and repeated ends change
 /// nothing. As JSON, `event` names the kind in snake case and the fields have
-/// the names below ([`EventLine::parse`]). Variants may get more fields, so they
-/// are made by functions: [`AgentEvent::agent_started`] and its like.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// the names below ([`EventLine::parse`] reads it). Variants may get more fields,
+/// so they are made by functions: [`AgentEvent::agent_started`] and its like.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AgentEvent {
     /// A session began or goes on. It makes the state and the presentation go
@@ -84,6 +86,7 @@ pub enum AgentEvent {
         /// The prompt's id.
         prompt_id: EventId,
         /// What is asked.
+        #[serde(flatten)]
         prompt: Prompt,
         /// Who asks. `None` is a prompt of no turn: no `AgentSettled` ends it.
         agent_id: Option<EventId>,
@@ -177,7 +180,7 @@ pub enum AgentEvent {
 }
 
 /// A session began or goes on.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SessionStarted {
     /// The session's id.
@@ -211,7 +214,7 @@ impl SessionStarted {
 }
 
 /// What an agent waits for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Prompt {
     /// The kind of answer.
@@ -243,7 +246,8 @@ impl Prompt {
 }
 
 /// The kind of answer that a prompt wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PromptKind {
     /// Yes or no to something the agent is about to do.
@@ -257,7 +261,8 @@ pub enum PromptKind {
 }
 
 /// How a turn ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TurnOutcome {
     /// The task is done.

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use herdr_proto::ErrorCode;
 
-use super::outcome::is_passing;
-use super::plan::{Action, plan};
-use super::request::Carries;
+use super::failure::{is_passing, reason_of};
+use super::request::{Carries, EndBy, Flight};
+use super::timing::Rests;
 use super::{Ended, FailureKind, Lease, Now, PaneMachine, Step};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
+use crate::receipt::{Outcome, Part, Receipt};
 
 /// Between attempts to reach a server that is just being replaced.
 const RELEASE_RETRY: Duration = Duration::from_millis(50);
@@ -40,7 +42,6 @@ impl PaneMachine {
         if self.ending.is_some() {
             return;
         }
-        self.retry = None;
         self.ending = Some(Ending {
             clear_until: now.saturating_add(budget / 2),
             deadline: now.saturating_add(budget.max(RELEASE_MIN)),
@@ -48,13 +49,19 @@ impl PaneMachine {
             claim_until: None,
             clear_failed: false,
             had_claim: !self.owes_nothing(),
-            was_up: self.backoff.until().is_none(),
+            was_up: self.contact.backoff.until().is_none(),
             retry_at: None,
             done: None,
         });
-        self.ledger.drop_waiting();
-        self.wanted = None;
+        self.receipts.drop_waiting();
+        self.rests = Rests::default();
+        self.wants = false;
+        self.state.wanted = None;
+        self.presentation.wanted = None;
+        self.reason.wanted = None;
+        self.tokens.each(|slot| slot.wanted = None);
         self.inherited = false;
+        self.detected.ends();
     }
 
     pub(super) fn decide_ending(&mut self, now: Now, step: &mut Step) {
@@ -62,7 +69,7 @@ impl PaneMachine {
         let (clear_until, deadline) = (ending.clear_until, ending.deadline);
         if let Some(flight) = &self.flight {
             let until = match &flight.carries {
-                Carries::Release => deadline,
+                Carries::End(_) => deadline,
                 Carries::State(..) => ending.claim_until.unwrap_or(clear_until),
                 _ => clear_until,
             };
@@ -71,7 +78,7 @@ impl PaneMachine {
                 return;
             }
             step.abandon = true;
-            let released = flight.carries == Carries::Release;
+            let released = matches!(flight.carries, Carries::End(_));
             self.abandon();
             let owed = !self.owes_nothing();
             if let Some(ending) = &mut self.ending {
@@ -110,51 +117,47 @@ impl PaneMachine {
         }
         let failed = self.ending.as_ref().is_some_and(|ending| ending.clear_failed);
         let clearing = elapsed < clear_until && !failed;
-        if clearing && self.must_look_before_clearing() {
-            if let Some(ending) = &mut self.ending {
-                ending.began = true;
-            }
-            step.request = Some(self.send_look(now, clear_until.saturating_sub(elapsed)));
-            step.wake = Some(clear_until);
-            return;
-        }
-        let actions = plan(None, self.claimed, &self.confirmed);
         let left = deadline.saturating_sub(elapsed);
         let claim_until = self.ending.as_ref().and_then(|ending| ending.claim_until);
         let claim_until = claim_until.unwrap_or(elapsed + left / 2);
         let claiming = elapsed + RELEASE_MIN < claim_until;
-        let next = actions.into_iter().find(|action| match action {
-            Action::Release => true,
-            Action::State(..) => claiming,
+        let missing = if clearing && self.must_look_before_clearing() {
+            vec![Carries::Look]
+        } else {
+            self.missing(elapsed)
+        };
+        let next = missing.into_iter().find(|carries| match carries {
+            Carries::End(_) => true,
+            Carries::State(..) => claiming,
             _ => clearing,
         });
-        let Some(action) = next else {
+        let Some(carries) = next else {
             self.end(self.how_released());
             self.finish(step);
             return;
         };
-        let until = match action {
-            Action::Release => deadline,
-            Action::State(..) => claim_until,
+        let until = match carries {
+            Carries::End(_) => deadline,
+            Carries::State(..) => claim_until,
             _ => clear_until,
         };
         if let Some(ending) = &mut self.ending {
             ending.began = true;
             // Also if what was in flight when it began was the claim.
-            ending.had_claim = true;
-            if matches!(action, Action::State(..)) {
+            ending.had_claim |= !carries.reads();
+            if matches!(carries, Carries::State(..)) {
                 ending.claim_until = Some(until);
             }
         }
         let time = until.saturating_sub(elapsed).max(RELEASE_MIN);
-        step.request = Some(self.send(action, now, time));
+        step.request = Some(self.send(carries, now, time));
         step.wake = Some(until.max(elapsed + RELEASE_MIN));
     }
 
     fn finish(&mut self, step: &mut Step) {
         step.ended = self.ending.as_ref().and_then(|ending| ending.done);
         if step.ended.is_some() {
-            self.ledger.end();
+            self.receipts.end();
         }
     }
 
@@ -163,24 +166,40 @@ impl PaneMachine {
     pub(super) fn failed_at_the_end(
         &mut self,
         now: Duration,
-        carries: &Carries,
+        flight: &Flight,
         kind: &FailureKind,
+        detail: &str,
     ) {
         let Some(ending) = &mut self.ending else { return };
+        let carries = &flight.carries;
         if let Some(part) = carries.part() {
-            self.ledger.lost(part);
+            self.receipts.lost(part);
         }
         let refused = matches!(kind, FailureKind::Rejected(_) | FailureKind::Malformed);
-        if is_gone(kind) {
+        if is_gone(kind) && *carries != Carries::Below {
             ending.done = Some(Ended::NothingToRelease);
         } else if !ending.began {
             // It says nothing about the clears and the release to come.
-        } else if *carries == Carries::Release {
+        } else if refused && *carries == Carries::End(EndBy::Clear) {
+            self.detected.cannot_clear();
+        } else if matches!(carries, Carries::End(_)) {
             ending.release_failed(now, kind);
+            if refused && ending.done.is_some() {
+                let receipt = Receipt::new(Outcome::Failed, Part::Release).seq(flight.seq);
+                self.receipts.note(receipt.because(reason_of(kind)));
+            }
+            if matches!(kind, FailureKind::Rejected(_)) && ending.done.is_some() {
+                // Whatever was refused before, this is another matter.
+                let detail = format!("the release: {detail}");
+                let told = Diagnostic::new(DiagnosticKind::ProtocolRejected, detail);
+                self.diagnostics.push(told);
+            }
         } else if matches!(carries, Carries::State(..)) {
             ending.claim_failed(now, kind);
+        } else if *carries == Carries::Below {
+            self.detected.cannot_ask();
         } else if *carries == Carries::Look && refused {
-            self.watcher.cannot_look();
+            self.looks.before_clearing = true;
         } else {
             ending.clear_failed = true;
         }
@@ -195,10 +214,10 @@ impl PaneMachine {
     fn how_released(&self) -> Ended {
         if !self.ending.as_ref().is_some_and(|ending| ending.had_claim) {
             Ended::NothingToRelease
-        } else if self.confirmed.late.is_some() {
+        } else if self.late.is_some() {
             // The release was taken, and the claim may come after it.
             Ended::NotReleased
-        } else if self.confirmed.has_metadata() {
+        } else if self.has_metadata() {
             Ended::ReleasedUncleared
         } else {
             Ended::Released

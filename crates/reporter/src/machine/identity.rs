@@ -9,29 +9,37 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use herdr_proto::{PaneId, PaneInfo, PaneList, ProcessInfoGet};
+use herdr_proto::{PaneId, PaneInfo, ProcessInfoGet};
 
-use super::plan::Confirmed;
 use super::request::Carries;
-use super::{Identity, PaneCall, PaneMachine, REQUEST_DEADLINE, Request};
+use super::timing::Rests;
+use super::{About, Identity, Now, PaneCall, PaneMachine, REQUEST_DEADLINE, Request};
 use crate::config::UnverifiedPane;
 use crate::diagnostic::DiagnosticKind;
 
-/// A pane that is nowhere is sought again after this time.
+/// A pane that is nowhere is sought again after this time, and then after twice
+/// as long each time, up to …
 const SEARCH_AGAIN: Duration = Duration::from_secs(30);
+/// … this.
+const SEARCH_AGAIN_CAP: Duration = Duration::from_secs(600);
 /// Most panes that are looked through.
 const SEARCH_MAX: usize = 256;
 
 /// What is known of where the agent and its pane are.
 #[derive(Debug, Default)]
-pub(super) struct Whereabouts {
+pub(super) struct PaneIdentity {
     verdict: Option<Identity>,
     /// A pane was proven to be the agent's, of this server or an earlier one.
     was_proven: bool,
     /// The processes have been told and the shell has not judged them yet.
     awaits_verdict: bool,
     search: Option<Search>,
-    searched_at: Option<Duration>,
+    /// The pane was sought in vain; until then nothing is asked.
+    absent_until: Option<Duration>,
+    /// How often in a row.
+    in_vain: u32,
+    /// What the server said of a pane that is not there.
+    missing: Option<String>,
 }
 
 /// The search for a pane that is not found under its id.
@@ -41,18 +49,22 @@ enum Search {
     Among(VecDeque<PaneId>),
 }
 
-/// Whether the claim may be made.
+/// Whether anything may be written to the pane.
 #[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
 pub(super) enum Gate {
     Open,
     Ask(Request),
     /// The shell owes a verdict.
     Wait,
+    /// The question failed and is asked again then.
+    Rest(Duration),
+    /// There is no such pane; it is sought again then.
+    Absent(Duration),
     /// The pane is not ours.
     Closed,
 }
 
-impl Whereabouts {
+impl PaneIdentity {
     /// Another server may have given the pane's id to somebody else.
     pub(super) fn ask_again(&mut self) {
         *self = Self { was_proven: self.was_proven, ..Self::default() };
@@ -68,22 +80,38 @@ impl Whereabouts {
 }
 
 impl PaneMachine {
-    pub(super) fn whereabouts_gate(&mut self) -> Gate {
-        if self.whereabouts.awaits_verdict {
+    pub(super) fn identity_gate(&mut self, now: Now) -> Gate {
+        if self.identity.awaits_verdict {
             return Gate::Wait;
         }
-        match &self.whereabouts.search {
-            Some(Search::List) => return Gate::Ask(self.ask_for_panes()),
-            Some(Search::Among(panes)) => match panes.front().cloned() {
-                Some(pane) => return Gate::Ask(self.ask_for_processes(pane)),
-                None => self.whereabouts.search = None,
-            },
-            None => {}
+        if let Some(until) = self.identity.absent_until.filter(|until| now.elapsed < *until) {
+            return Gate::Absent(until);
         }
-        match self.whereabouts.verdict {
+        if let Some(until) = self.rest_of(&Carries::Processes, now.elapsed) {
+            // Whether all requests fail or only this one is still to be seen.
+            if self.rests.is_puzzled(now.elapsed) {
+                return Gate::Ask(self.send(Carries::Look, now, REQUEST_DEADLINE));
+            }
+            return Gate::Rest(until);
+        }
+        let asks = match &self.identity.search {
+            Some(Search::List) => Some(Carries::Panes),
+            Some(Search::Among(panes)) if panes.is_empty() => {
+                self.not_found(now.elapsed);
+                return self.identity_gate(now);
+            }
+            Some(Search::Among(_)) => Some(Carries::Processes),
+            None if self.identity.verdict.is_none() && !self.claim.any_pane => {
+                Some(Carries::Processes)
+            }
+            None => None,
+        };
+        if let Some(carries) = asks {
+            return Gate::Ask(self.send(carries, now, REQUEST_DEADLINE));
+        }
+        match self.identity.verdict {
             _ if self.claim.any_pane => Gate::Open,
-            None => Gate::Ask(self.ask_for_processes(self.claim.pane.clone())),
-            Some(Identity::Proven) => Gate::Open,
+            None | Some(Identity::Proven) => Gate::Open,
             Some(Identity::Unprovable) if self.claim.unverified_pane == UnverifiedPane::Allow => {
                 Gate::Open
             }
@@ -95,30 +123,29 @@ impl PaneMachine {
     }
 
     /// The shell has judged the processes that were asked for last.
-    pub(super) fn identified(&mut self, now: Duration, identity: Identity) {
-        if !std::mem::take(&mut self.whereabouts.awaits_verdict) {
+    pub(super) fn identified(&mut self, identity: Identity) {
+        if !std::mem::take(&mut self.identity.awaits_verdict) {
             return;
         }
-        if let Some(Search::Among(panes)) = &mut self.whereabouts.search {
+        if let Some(Search::Among(panes)) = &mut self.identity.search {
             let pane = panes.pop_front();
             if let Some(pane) = pane.filter(|_| identity == Identity::Proven) {
                 self.adopt(pane);
             }
             return;
         }
-        self.whereabouts.verdict = Some(identity);
-        self.whereabouts.was_proven |= identity == Identity::Proven;
+        self.identity.verdict = Some(identity);
+        self.identity.was_proven |= identity == Identity::Proven;
+        self.identity.in_vain = 0;
         let denied = self.claim.unverified_pane == UnverifiedPane::Deny;
         let ours = identity == Identity::Proven || (identity == Identity::Unprovable && !denied);
         if !ours {
             // Whatever an earlier server had of us went with it.
-            self.claimed = false;
-            self.holder = None;
-            self.confirmed = Confirmed::default();
+            self.nothing_left();
         }
-        if identity == Identity::Foreign && self.whereabouts.was_proven {
+        if identity == Identity::Foreign && self.identity.was_proven {
             // The agent has not moved, so its pane's id has gone to another.
-            self.seek_pane(now);
+            self.identity.search = Some(Search::List);
         }
     }
 
@@ -130,59 +157,81 @@ impl PaneMachine {
             "whether this process runs in the pane cannot be told from here, and \
              unverified_pane is deny; nothing is reported"
         };
-        self.raise(DiagnosticKind::ForeignPane, detail);
+        self.raise(DiagnosticKind::ForeignPane, About::Pane, detail);
     }
 
     /// The server does not say whose pane it is, which proves nothing.
-    pub(super) fn unknown_whereabouts(&mut self, now: Duration) {
-        self.whereabouts.awaits_verdict = true;
-        self.identified(now, Identity::Unprovable);
+    pub(super) fn unprovable(&mut self) {
+        self.rests.over(super::request::Topic::Identity);
+        self.identity.awaits_verdict = true;
+        self.identified(Identity::Unprovable);
     }
 
-    /// The pane's id leads nowhere, or to another pane: ours may have moved
-    /// before a handoff. Whether it is sought now.
-    pub(super) fn seek_pane(&mut self, now: Duration) -> bool {
-        let rested =
-            self.whereabouts.searched_at.is_none_or(|then| now.saturating_sub(then) > SEARCH_AGAIN);
-        if self.whereabouts.search.is_none() && rested {
-            self.whereabouts.searched_at = Some(now);
-            self.whereabouts.search = Some(Search::List);
+    /// The pane's id leads nowhere: the pane may have moved before a handoff.
+    /// Without a search, or after one in vain, it is told and asked for again
+    /// much later.
+    pub(super) fn seek_pane(&mut self, now: Duration, detail: String) {
+        let searchable =
+            !self.claim.any_pane && self.identity.verdict != Some(Identity::Unprovable);
+        self.identity.missing = Some(detail);
+        if searchable {
+            self.identity.search = Some(Search::List);
+        } else {
+            self.not_found(now);
         }
-        self.whereabouts.search.is_some()
     }
 
     /// A request of the search was refused.
-    pub(super) fn not_among(&mut self, carries: &Carries) {
-        match &mut self.whereabouts.search {
+    pub(super) fn not_among(&mut self, now: Duration, carries: &Carries) {
+        match &mut self.identity.search {
             Some(Search::Among(panes)) if *carries == Carries::Processes => {
                 panes.pop_front();
             }
-            _ => self.whereabouts.search = None,
+            _ => self.not_found(now),
         }
     }
 
     pub(super) fn found_panes(&mut self, panes: Vec<PaneInfo>) {
         let panes = panes.into_iter().map(|pane| pane.pane_id).take(SEARCH_MAX).collect();
-        self.whereabouts.search = Some(Search::Among(panes));
+        self.identity.search = Some(Search::Among(panes));
+    }
+
+    /// The pane is nowhere. Where its id leads to another pane, that one is
+    /// left alone; where it leads nowhere, it is asked for again.
+    fn not_found(&mut self, now: Duration) {
+        self.identity.search = None;
+        let Some(detail) = self.identity.missing.take() else { return };
+        let pane = &self.claim.pane;
+        let detail = format!(
+            "{detail}; the server has no pane {pane}: it was closed, or the id is of another \
+             server"
+        );
+        self.raise(DiagnosticKind::ProtocolRejected, About::Pane, detail);
+        let wait = SEARCH_AGAIN.saturating_mul(1 << self.identity.in_vain.min(8));
+        self.identity.in_vain += 1;
+        self.identity.absent_until = Some(now + wait.min(SEARCH_AGAIN_CAP));
+        self.identity.verdict = None;
     }
 
     /// The pane that our own shell runs in, whatever it is called now.
     fn adopt(&mut self, pane: PaneId) {
         self.claim.pane = pane;
-        self.retry = None;
-        self.whereabouts.search = None;
-        self.whereabouts.verdict = Some(Identity::Proven);
-        self.whereabouts.was_proven = true;
-        self.backoff.succeed();
-        self.rearm(&[DiagnosticKind::ProtocolRejected]);
+        self.present_id = None;
+        self.rests = Rests::default();
+        self.identity = PaneIdentity {
+            verdict: Some(Identity::Proven),
+            was_proven: true,
+            ..PaneIdentity::default()
+        };
+        self.raised.remove(&DiagnosticKind::ProtocolRejected);
     }
 
-    fn ask_for_processes(&mut self, pane: PaneId) -> Request {
-        let call = PaneCall::Processes(ProcessInfoGet::new(pane));
-        self.ask(call, Carries::Processes, REQUEST_DEADLINE)
-    }
-
-    fn ask_for_panes(&mut self) -> Request {
-        self.ask(PaneCall::List(PaneList::default()), Carries::Panes, REQUEST_DEADLINE)
+    /// Asks for the processes of our pane, or of the next one that may be it.
+    pub(super) fn processes_call(&self) -> PaneCall {
+        let pane = match &self.identity.search {
+            Some(Search::Among(panes)) => panes.front(),
+            _ => None,
+        };
+        PaneCall::Processes(ProcessInfoGet::new(pane.unwrap_or(&self.claim.pane).clone()))
     }
 }

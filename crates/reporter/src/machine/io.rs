@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use herdr_proto::{
-    ErrorCode, PaneGet, PaneInfo, PaneList, Ping, Pong, ProcessInfo, ProcessInfoGet, ReleaseAgent,
-    ReportAgent, ReportMetadata, decode, encode,
+    AgentExplain, ClearAgentAuthority, ErrorCode, Explanation, PaneGet, PaneInfo, PaneList, Ping,
+    Pong, ProcessInfo, ProcessInfoGet, ReleaseAgent, ReportAgent, ReportMetadata, decode, encode,
 };
 
 use crate::activity::Snapshot;
@@ -36,14 +36,19 @@ pub enum Input {
     Wanted(Option<Box<Snapshot>>),
     /// How the request in flight ended.
     Answered(Result<Answer, Failure>),
-    /// The held stream ended, or another socket is at the path: whatever the
-    /// server knew may be gone.
+    /// The held stream ended, or another socket is at the path or behind an
+    /// answer: whatever the server knew may be gone, and the pane's id may be
+    /// somebody else's. It comes before the answer of that other socket.
     ServerChanged,
     /// Whether the pane is ours among the processes of this machine.
     Lease(Lease),
     /// What [`Answer::Processes`] proves about the agent and the pane that was
     /// asked for.
     Identity(Identity),
+    /// Another process that reports once was started later and has reported:
+    /// what this one says of the state is out of date. Only for
+    /// [`Mode::Once`](super::Mode::Once).
+    Superseded,
     /// The time asked for has come, or any other.
     Timer,
     /// A host waits for delivery: no settling now.
@@ -134,8 +139,12 @@ pub enum PaneCall {
     Metadata(ReportMetadata),
     /// The last word.
     Release(ReleaseAgent),
+    /// The last word over an agent that Herdr detects.
+    Clear(ClearAgentAuthority),
     /// A read-back.
     Get(PaneGet),
+    /// Which agent does Herdr detect below ours?
+    Explain(AgentExplain),
     /// Which server is it?
     Ping(Ping),
     /// Whose pane is it?
@@ -153,6 +162,8 @@ pub enum Answer {
     Ack,
     /// The pane as it is.
     Pane(PaneInfo),
+    /// What Herdr makes of the agent.
+    Explained(Explanation),
     /// The server's name.
     Pong(Pong),
     /// A pane's processes. The shell looks at them and gives
@@ -174,7 +185,9 @@ impl PaneCall {
             Self::Report(call) => encode(id, call),
             Self::Metadata(call) => encode(id, call),
             Self::Release(call) => encode(id, call),
+            Self::Clear(call) => encode(id, call),
             Self::Get(call) => encode(id, call),
+            Self::Explain(call) => encode(id, call),
             Self::Ping(call) => encode(id, call),
             Self::Processes(call) => encode(id, call),
             Self::List(call) => encode(id, call),
@@ -189,11 +202,13 @@ impl PaneCall {
     /// What the server refused, or that the line is no reply.
     pub fn decode(&self, line: &[u8]) -> Result<Answer, Failure> {
         let reply = match self {
-            Self::Report(_) | Self::Metadata(_) | Self::Release(_) => {
+            Self::Report(_) | Self::Metadata(_) | Self::Release(_) | Self::Clear(_) => {
                 decode::<herdr_proto::Ack>(line).map(|reply| reply.map(|_| Answer::Ack))
             }
             Self::Get(_) => decode::<herdr_proto::PaneInfoReply>(line)
                 .map(|reply| reply.map(|reply| Answer::Pane(reply.pane))),
+            Self::Explain(_) => decode::<herdr_proto::AgentExplainReply>(line)
+                .map(|reply| reply.map(|reply| Answer::Explained(reply.explain))),
             Self::Ping(_) => decode::<Pong>(line).map(|reply| reply.map(Answer::Pong)),
             Self::Processes(_) => decode::<herdr_proto::ProcessInfoReply>(line)
                 .map(|reply| reply.map(|reply| Answer::Processes(reply.process_info))),

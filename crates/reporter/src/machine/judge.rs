@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use herdr_proto::{
-    AgentLabel, AgentStatus, PaneInfo, ReportState, SourceId, StateKey, canonical_label,
+    AgentLabel, AgentStatus, PaneInfo, PresentationText, SourceId, StateKey, TokenKey,
+    canonical_label,
 };
 
 use super::io;
-use super::plan::{Confirmed, Known, StateRecord};
+use super::slot::StateRecord;
 use crate::activity::Presentation;
 use crate::receipt::{Outcome, Reason};
 
@@ -15,18 +16,6 @@ use crate::receipt::{Outcome, Reason};
 pub(super) type Verdict = (Outcome, Option<Reason>);
 
 const APPLIED: Verdict = (Outcome::Applied, None);
-
-/// Judges a state that was reported without a [`PaneMachine`](super::PaneMachine),
-/// by the pane as it was read afterwards: what became of it, and why it does
-/// not show.
-pub fn judge_state(
-    pane: &PaneInfo,
-    source: &SourceId,
-    label: &AgentLabel,
-    state: ReportState,
-) -> (Outcome, Option<Reason>) {
-    self::state(pane, source, label, &StateRecord { state, reason: None, resend: 0 })
-}
 
 /// Judges the state that was last delivered.
 ///
@@ -92,24 +81,14 @@ pub(super) fn presentation(pane: &PaneInfo, sent: &Presentation, holds: bool) ->
     }
 }
 
-/// Judges the tokens.
-pub(super) fn tokens(pane: &PaneInfo, confirmed: &Confirmed) -> Verdict {
-    let all = confirmed.tokens.iter().all(|(key, text)| {
-        text.as_ref().is_none_or(|text| {
-            pane.tokens.get(key.as_str()).map(String::as_str) == Some(text.as_str())
-        })
-    });
-    if all { APPLIED } else { ignored(Reason::OtherWriter) }
+/// Judges the tokens: whether one that is to show does not.
+pub(super) fn tokens(differ: bool) -> Verdict {
+    if differ { ignored(Reason::OtherWriter) } else { APPLIED }
 }
 
-/// Whether the pane shows a title, name or labels although ours is the row and
-/// we have none: a record that an earlier run of this source left behind, or
-/// somebody's without guards.
-pub(super) fn has_leftover(pane: &PaneInfo, confirmed: &Confirmed) -> bool {
-    let none_of_ours =
-        matches!(&confirmed.presentation, Known::Is(record) if record.presentation.is_empty());
-    none_of_ours
-        && (pane.title.is_some() || pane.display_agent.is_some() || !pane.state_labels.is_empty())
+/// Whether the pane shows a token.
+pub(super) fn shows_token(pane: &PaneInfo, key: &TokenKey, text: &PresentationText) -> bool {
+    pane.tokens.get(key.as_str()).map(String::as_str) == Some(text.as_str())
 }
 
 fn is_known(status: &AgentStatus) -> bool {
@@ -122,6 +101,7 @@ fn ignored(reason: Reason) -> Verdict {
 
 #[cfg(test)]
 mod tests {
+    use herdr_proto::ReportState;
     use serde_json::{Value, json};
 
     use super::*;

@@ -17,10 +17,9 @@ fn a_close_clears_then_releases() {
     assert_eq!(world.close(), Ended::Released);
     let pane = world.pane();
     assert_eq!((pane.agent, pane.title, pane.tokens.len()), (None, None, 0));
-    let end = &world.methods()[world.methods().len() - 4..];
-    let expected =
-        ["pane.get", "pane.report_metadata", "pane.report_metadata", "pane.release_agent"];
-    assert_eq!(end, expected);
+    let end = &world.methods()[world.methods().len() - 5..];
+    let clear = "pane.report_metadata";
+    assert_eq!(end, ["pane.get", clear, clear, "agent.explain", "pane.release_agent"]);
 }
 
 #[test]

@@ -32,3 +32,19 @@ pub(crate) fn token(key: &str, text: Option<&str>) -> AgentEvent {
 pub(crate) fn session(id: &str) -> AgentEvent {
     AgentEvent::SessionStarted(SessionStarted::new(id))
 }
+
+pub(crate) fn state(state: &str) -> AgentEvent {
+    AgentEvent::state_settled(serde_json::from_value(state.into()).unwrap(), None)
+}
+
+pub(crate) fn blocked(label: &str) -> AgentEvent {
+    AgentEvent::state_settled(herdr_proto::ReportState::Blocked, Some(label.into()))
+}
+
+pub(crate) fn labels(labels: &[(&str, Option<&str>)]) -> AgentEvent {
+    let of = |(state, text): &(&str, Option<&str>)| {
+        let key = herdr_proto::StateKey::ALL.into_iter().find(|key| key.as_str() == *state);
+        (key.unwrap(), text.map(str::to_owned))
+    };
+    AgentEvent::labels_changed(labels.iter().map(of).collect::<Vec<_>>())
+}

@@ -60,21 +60,6 @@ fn b03_nothing_gets_above_the_largest_mark_and_the_host_is_told() {
 }
 
 #[test]
-fn b03_a_fresh_source_gets_through_where_it_is_allowed() {
-    let mut config = Config::default();
-    config.fresh_source = true;
-    let mut world = marked_at(u64::MAX - 1, config);
-    world.tell(started());
-    world.tell(title("T"));
-    world.serve_for(SECOND);
-    assert_eq!(world.pane().agent_status, "working");
-    assert_eq!(world.pane().title.as_deref(), Some("T"));
-    assert_eq!(world.sent_to("pane.report_agent").last().unwrap()["source"], "custom:host.2");
-    world.close();
-    assert_eq!(world.pane().agent, None);
-}
-
-#[test]
 fn b04_a_mark_in_nanoseconds_is_climbed_over() {
     let mut world = marked_at(EPOCH * 1_000, Config::default());
     world.elapsed = Duration::from_millis(10);

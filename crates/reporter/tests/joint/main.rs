@@ -3,12 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod agreement;
 mod endings;
 mod events;
 mod faults;
+mod identity;
 mod odd;
+mod promises;
 mod properties;
 mod refusals;
 mod rules;
-mod whereabouts;
 mod world;

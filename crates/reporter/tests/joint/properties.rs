@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use fake_herdr::Model;
 use herdr_reporter::machine::{Input, PaneCall};
 use herdr_reporter::{AgentEvent, Config, Ended, Outcome, Part, Prompt};
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::events::{session, settled, started, title, token};
-use crate::world::{AGENT, Fate, World};
+use crate::world::{AGENT, Fate, Home, World};
 
 #[derive(Debug, Clone)]
 enum Act {
@@ -96,7 +97,7 @@ fn play(world: &mut World, acts: Vec<Act>) {
 }
 
 /// So many, or as many as `PROPTEST_CASES` says.
-fn cases(cases: u32) -> ProptestConfig {
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|asked| asked.parse().ok());
     ProptestConfig {
         cases: asked.unwrap_or(cases),
@@ -146,6 +147,10 @@ proptest! {
         play(&mut world, acts);
         for line in &world.sent {
             let method = line["method"].as_str().unwrap();
+            if method == "agent.explain" {
+                prop_assert_eq!(&line["params"], &json!({"target": "w1:p1"}));
+                continue;
+            }
             let of_the_pane = [
                 "pane.report_agent",
                 "pane.report_metadata",
@@ -163,6 +168,100 @@ proptest! {
         }
         if let Some(request) = &world.in_flight {
             prop_assert!(!matches!(request.call, PaneCall::Ping(_)));
+        }
+    }
+}
+
+/// What a server makes of one method, for so many milliseconds from the start.
+fn fate() -> impl Strategy<Value = (Fate, u64)> {
+    let fate = prop::sample::select(vec![
+        Fate::Served,
+        Fate::Broken,
+        Fate::Nonsense,
+        Fate::Refused("unknown_method"),
+        Fate::Refused("internal_error"),
+        Fate::Frozen,
+        Fate::Late,
+    ]);
+    (fate, 0..55_000u64)
+}
+
+/// The methods that a reporter needs.
+fn method(call: &PaneCall) -> Option<usize> {
+    match call {
+        PaneCall::Report(_) => Some(0),
+        PaneCall::Metadata(_) => Some(1),
+        PaneCall::Get(_) => Some(2),
+        PaneCall::Processes(_) => Some(3),
+        _ => None,
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    /// Each method of a server fails in its own way for a while: it costs
+    /// little, it is told once, what works is true, and five seconds after the
+    /// last fault everything is.
+    #[test]
+    fn a_method_fails_alone(
+        fates in prop::collection::vec(fate(), 4),
+        events in prop::collection::vec((event(), 0..8_000u64), 0..8),
+        anybodys in any::<bool>(),
+    ) {
+        let home = if anybodys { Home::Untold } else { Home::Pane("w1:p1".into()) };
+        let mut world = World::at(home, Config::default(), Model::new());
+        let mut minutes = [[0u32; 2]; 4];
+        let last = fates.iter().map(|(_, until)| *until).max().unwrap_or_default();
+        let mut go_on = |world: &mut World, time: Duration| {
+            let end = world.elapsed + time;
+            while world.elapsed < end && world.ended.is_none() {
+                let now = world.elapsed;
+                let mut next = Duration::from_millis(50).min(end.saturating_sub(now));
+                if let Some(request) = &world.in_flight {
+                    let method = method(&request.call);
+                    let fate = method.map(|method| (method, fates[method]));
+                    let failing =
+                        fate.filter(|(_, (_, until))| now < Duration::from_millis(*until));
+                    let fate = failing.map_or(Fate::Served, |(_, (fate, _))| fate);
+                    if let Some((method, _)) = failing.filter(|_| fate != Fate::Served) {
+                        minutes[method][usize::from(now.as_secs() >= 60)] += 1;
+                    }
+                    world.resolve(fate);
+                    next = Duration::ZERO;
+                }
+                world.pass(next);
+            }
+        };
+        world.tell(started());
+        world.tell(title("T"));
+        for (event, time) in events {
+            go_on(&mut world, Duration::from_millis(time));
+            world.tell(event);
+        }
+        let rest = Duration::from_millis(last).saturating_sub(world.elapsed);
+        go_on(&mut world, rest);
+        let told = world.diagnostics.len();
+        prop_assert!(told <= 3, "each kind once: {:?}", world.diagnostics);
+        for (method, [first, _]) in minutes.iter().enumerate() {
+            // A server that is silent altogether is waited for as one that is frozen.
+            let silent = [Fate::Late, Fate::Frozen].contains(&fates[method].0);
+            let budget = if silent { 45 } else { 24 };
+            prop_assert!(*first <= budget, "{first} of method {method}: {fates:?}");
+        }
+        // Settling takes its time, too.
+        world.meet_for(Duration::from_secs(5), |_| Fate::Served);
+        let wanted = world.activity.snapshot(&Config::default());
+        let pane = world.pane();
+        if let Some(wanted) = wanted {
+            prop_assert_eq!(pane.agent_status, wanted.state.as_str());
+            let title = wanted.presentation.title.map(|title| title.to_string());
+            prop_assert_eq!(pane.title, title);
+            for (key, text) in wanted.tokens {
+                prop_assert_eq!(pane.tokens.get(key.as_str()).map(String::as_str), Some(text.as_str()));
+            }
+        } else {
+            prop_assert!(pane.agent.as_deref() != Some(AGENT));
         }
     }
 }
@@ -209,7 +308,8 @@ proptest! {
         prop_assert_eq!(told(Outcome::Applied), counters.applied);
         prop_assert_eq!(told(Outcome::Ignored), counters.ignored);
         prop_assert_eq!(told(Outcome::Hidden), counters.hidden);
-        prop_assert_eq!(told(Outcome::Unverified), counters.unverified);
+        let unseen = told(Outcome::Unverified) + told(Outcome::Sent);
+        prop_assert_eq!(unseen, counters.unverified);
         prop_assert_eq!(told(Outcome::Failed), counters.dropped);
 
         if matches!(ended, Ended::Released | Ended::ReleasedUncleared) {

@@ -142,7 +142,8 @@ fn a_release_that_is_refused_is_asked_for_again_after_a_rest_and_at_the_end() {
         _ => Fate::Served,
     };
     world.meet_for(Duration::from_secs(50), refused);
-    assert_eq!(world.sent_to("pane.release_agent").count(), 1);
+    let asked = world.sent_to("pane.release_agent").count();
+    assert!((10..=20).contains(&asked), "{asked} in 50 s");
     assert_eq!(world.close(), Ended::Released);
     assert_eq!(world.pane().agent, None);
 }

@@ -6,9 +6,11 @@ use std::time::Duration;
 use fake_herdr::{Answer as Served, Model, Observation};
 use herdr_proto::{AgentLabel, PaneId, SourceId};
 use herdr_reporter::machine::{
-    Answer, Claim, Failure, FailureKind, Identity, Input, Now, PaneCall, PaneMachine, Request, Step,
+    Answer, Claim, Failure, FailureKind, Identity, Input, Mode, Now, PaneCall, PaneMachine,
+    Request, Step,
 };
-use herdr_reporter::{Activity, AgentEvent, Config, Counters, Diagnostic, Ended, Receipt};
+use herdr_reporter::sidecar::Activity;
+use herdr_reporter::{AgentEvent, Config, Counters, Diagnostic, Ended, Receipt};
 use serde_json::{Value, json};
 
 use crate::events;
@@ -51,11 +53,14 @@ pub(crate) enum Fate {
     Pretended,
     /// Not taken, and refused with this code.
     Refused(&'static str),
+    /// Answered with what is no reply.
+    Nonsense,
 }
 
 /// As late as an answer may be (a request is given up after 1.5 s).
 const LATE: Duration = Duration::from_millis(1400);
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct World {
     pub(crate) model: Model,
     pub(crate) machine: PaneMachine,
@@ -77,8 +82,11 @@ pub(crate) struct World {
     /// the end.
     pub(crate) claimed: bool,
     closing: bool,
+    /// Metadata that is reported once has no number and no guard.
+    unnumbered: bool,
     frozen: VecDeque<Vec<u8>>,
-    last_seq: u64,
+    /// The last number of the state's mark, and of the metadata's.
+    last_seqs: [u64; 2],
 }
 
 impl World {
@@ -116,6 +124,11 @@ impl World {
             AgentLabel::parse(AGENT).unwrap(),
             &config,
         );
+        Self::of(claim, home, config, model)
+    }
+
+    pub(crate) fn of(claim: Claim, home: Home, config: Config, model: Model) -> Self {
+        let unnumbered = matches!(claim.mode, Mode::Once(_));
         Self {
             model,
             machine: PaneMachine::new(claim),
@@ -133,8 +146,9 @@ impl World {
             sent: Vec::new(),
             claimed: false,
             closing: false,
+            unnumbered,
             frozen: VecDeque::new(),
-            last_seq: 0,
+            last_seqs: [0; 2],
         }
     }
 
@@ -221,6 +235,12 @@ impl World {
                 self.frozen.push_back(line);
                 self.elapsed += deadline;
                 failure(FailureKind::Timeout)
+            }
+            Fate::Nonsense => {
+                let nonsense = json!({"id": "t", "result": {"type": "nonsense"}}).to_string();
+                return self.answer(Err(call.decode(nonsense.as_bytes()).err().unwrap_or_else(
+                    || Failure::new(FailureKind::Malformed, "a test's nonsense"),
+                )));
             }
             Fate::Unreachable => failure(FailureKind::Unreachable),
             Fate::Broken => failure(FailureKind::Broken),
@@ -353,21 +373,25 @@ impl World {
     fn note(&mut self, call: &PaneCall) {
         let line: Value = serde_json::from_slice(&call.encode("t").unwrap()).unwrap();
         let params = &line["params"];
+        let method = line["method"].as_str().unwrap();
+        let last = &mut self.last_seqs[usize::from(method == "pane.report_metadata")];
         if let Some(seq) = params["seq"].as_u64() {
-            let retry = seq == self.last_seq && self.sent.contains(&line);
-            assert!(seq > self.last_seq || retry, "seq {seq} after {}", self.last_seq);
-            self.last_seq = seq;
+            let retry = seq == *last && self.sent.contains(&line);
+            assert!(seq > *last || retry, "seq {seq} after {last}");
+            *last = seq;
         } else {
-            let reads = ["pane.get", "pane.list", "pane.process_info"];
-            let method = line["method"].as_str().unwrap();
-            assert!(reads.contains(&method), "everything but reads is sequenced");
+            let reads = ["pane.get", "pane.list", "pane.process_info", "agent.explain"];
+            let once = method == "pane.report_metadata" && self.unnumbered;
+            assert!(reads.contains(&method) || once, "everything but reads is sequenced");
         }
         if line["method"] == "pane.report_metadata" {
             let tokens = params["tokens"].as_object();
             assert!(tokens.is_none_or(|tokens| tokens.len() <= 16));
             if tokens.is_none() {
-                assert_eq!(params["agent"], AGENT);
-                assert!(params["applies_to_source"].as_str().unwrap().starts_with(SOURCE));
+                let left_to_herdr = self.machine.state_left_to().is_some();
+                let of_a_one_shot = params["source"].as_str().unwrap().ends_with(".reason");
+                let guarded = params["applies_to_source"] == params["source"];
+                assert!(self.unnumbered || left_to_herdr || of_a_one_shot || guarded, "{params}");
             } else {
                 assert!(params["title"].is_null(), "tokens go alone");
             }
@@ -382,5 +406,8 @@ impl World {
 }
 
 fn is_read(call: &PaneCall) -> bool {
-    !matches!(call, PaneCall::Report(_) | PaneCall::Metadata(_) | PaneCall::Release(_))
+    !matches!(
+        call,
+        PaneCall::Report(_) | PaneCall::Metadata(_) | PaneCall::Release(_) | PaneCall::Clear(_)
+    )
 }

@@ -1,9 +1,8 @@
 //! What was said last counts, and what was said before it does not.
 
 use herdr_proto::{ReportState, StateKey};
-use herdr_reporter::{
-    AgentEvent, Config, Prompt, ReasonLabel, SessionStarted, Snapshot, TurnOutcome,
-};
+use herdr_reporter::sidecar::Snapshot;
+use herdr_reporter::{AgentEvent, Config, Prompt, ReasonLabel, SessionStarted, TurnOutcome};
 
 use super::support::{config, fold, show};
 
@@ -104,4 +103,14 @@ fn f52_a_provider_that_has_nothing_to_say_is_forgotten() {
         }
     }
     activity.apply(AgentEvent::agent_started()).unwrap();
+}
+
+#[test]
+fn a_last_word_shows_its_label_and_another_word_does_not() {
+    let said = |event| shown([event]).presentation.labels;
+    let label = || Some("Compiling".to_owned());
+    let last = said(AgentEvent::state_settled(ReportState::Working, label()));
+    assert_eq!(last[&StateKey::Working].as_str(), "Compiling");
+    // A supervised host's tool comes to its supervisor in this way.
+    assert!(said(AgentEvent::state_set(ReportState::Working, label())).is_empty());
 }

@@ -2,9 +2,8 @@
 
 use herdr_proto::ReportState;
 use herdr_proto::limits::TOKENS_PER_PANE;
-use herdr_reporter::{
-    Activity, AgentEvent, Config, EventLine, ID_MAX_BYTES, OPEN_MAX, Prompt, Refused,
-};
+use herdr_reporter::sidecar::{Activity, EventLine};
+use herdr_reporter::{AgentEvent, Config, ID_MAX_BYTES, OPEN_MAX, Prompt, Refused};
 
 use crate::support::{fold, prompt, shown_tokens, started, tokens, tool};
 

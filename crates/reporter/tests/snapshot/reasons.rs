@@ -147,8 +147,9 @@ fn a_long_reason_is_cut_with_its_label() {
 }
 
 #[test]
-fn idle_has_no_reason() {
+fn idle_has_the_reason_that_is_said_with_it() {
     let config = config(|config| config.reason_label = ReasonLabel::All);
     let shown = show(&config, [set(ReportState::Idle, "said")]);
-    assert_eq!((reason(&shown), shown.presentation.labels.len()), (None, 0));
+    // Idle is called done until somebody has seen it.
+    assert_eq!((reason(&shown), shown.presentation.labels.len()), (Some("said"), 2));
 }

@@ -1,7 +1,8 @@
 //! What a session brings, keeps and forgets.
 
 use herdr_proto::ReportState;
-use herdr_reporter::{Activity, AgentEvent, Config, MAIN_AGENT, SessionStarted};
+use herdr_reporter::sidecar::Activity;
+use herdr_reporter::{AgentEvent, Config, MAIN_AGENT, SessionStarted};
 
 use crate::support::{config, fold, model, set, show, shown_tokens, started, usage};
 

@@ -1,7 +1,7 @@
 //! The source that a label gets.
 
 use herdr_proto::{AgentLabel, SourceId};
-use herdr_reporter::{SourceNotice, source_for};
+use herdr_reporter::sidecar::{SourceNotice, source_for};
 
 fn source(label: &str) -> String {
     source_for(&AgentLabel::normalize(label).unwrap()).to_string()

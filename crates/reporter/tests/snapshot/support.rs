@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use herdr_proto::{ReportState, StateKey};
-use herdr_reporter::{Activity, AgentEvent, Config, Prompt, PromptKind, Snapshot};
+use herdr_reporter::sidecar::{Activity, Snapshot};
+use herdr_reporter::{AgentEvent, Config, Prompt, PromptKind};
 
 pub(crate) fn fold(events: impl IntoIterator<Item = AgentEvent>) -> Activity {
     let mut activity = Activity::default();

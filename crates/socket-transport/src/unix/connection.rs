@@ -122,9 +122,10 @@ impl Connection {
         self.peer
     }
 
-    /// The path it was opened at.
-    pub(crate) fn socket(&self) -> &Path {
-        &self.socket
+    /// Ends the connection for everybody who has it.
+    pub(crate) fn shut_down(&self) {
+        // Who is at the other end may be gone.
+        let _ = rustix::net::shutdown(self.lines.get_ref(), rustix::net::Shutdown::Both);
     }
 
     fn read_error(&self, kind: ErrorKind) -> Error {

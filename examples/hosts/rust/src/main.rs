@@ -20,7 +20,8 @@ fn main() -> io::Result<()> {
     let mut events = Events::start()?;
     let pane = Reporter::builder("rust-host").start(); // inert outside Herdr
     let diagnostics = tell_diagnostics(&pane);
-    pane.session(format!("rust-host-{}", std::process::id())).model("large-2", Some(200_000));
+    pane.set_session(format!("rust-host-{}", std::process::id()))
+        .set_model("large-2", Some(200_000));
 
     let stop = loop {
         if let Err(stop) = one_task(&pane, &mut events) {
@@ -49,7 +50,7 @@ fn one_task(pane: &Handle, events: &mut Events) -> Result<(), Stop> {
         return Ok(());
     }
     let turn = pane.turn(); // working
-    pane.title(&command);
+    pane.set_title(&command);
 
     let question = format!("Run {command}?");
     say(&format!("{question} [y/n]"));
@@ -70,9 +71,9 @@ fn one_task(pane: &Handle, events: &mut Events) -> Result<(), Stop> {
 /// Shows what keeps reports from showing, until the reporter has ended. None of
 /// it is a reason to stop.
 fn tell_diagnostics(pane: &Handle) -> JoinHandle<()> {
-    let diagnostics = pane.diagnostics();
+    let mut diagnostics = pane.diagnostics();
     thread::spawn(move || {
-        while let Some(told) = diagnostics.recv() {
+        for told in diagnostics.iter() {
             // It may hold words of the server, and this goes to a terminal.
             let detail = herdr_proto::strip_controls(&told.detail);
             complain(&format!("{}: {detail}", told.kind.as_str()));

@@ -1,25 +1,27 @@
-//! Starting the guard.
+//! Starting the supervisor.
 
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use herdr_reporter::{LeaseFile, Role};
+use herdr_reporter::Role;
+use herdr_reporter::sidecar::LeaseFile;
 
 use super::Args;
 use crate::commands::{KEPT, flags_before, settings};
 use crate::exit::Exit;
-use crate::guard::{Launch, Watched, Word, launch};
 use crate::output::say;
 use crate::place::Place;
 use crate::reach::{Unreached, reach};
+use crate::supervisor::{Launch, Watched, Word, launch};
 
-/// How long a guard may take to get the pane. An earlier one that just ends
+/// How long a supervisor may take to get the pane. An earlier one that just ends
 /// takes up to two seconds of it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long the server may take to say that it is there.
 const SERVER: Duration = Duration::from_secs(2);
 
-/// Starts the guard.
+/// Starts the supervisor.
 pub(crate) fn run(args: Args) -> Exit {
     let loaded = match settings(args.settings) {
         Ok(loaded) => loaded,
@@ -53,12 +55,13 @@ pub(crate) fn run(args: Args) -> Exit {
     };
     loaded.warnings.iter().for_each(|warning| say(warning));
     let lease = LeaseFile::of_pane(config, &pane);
-    if guards(&lease, args.pid) {
+    let socket = lease.supervisor_socket(args.pid.unsigned_abs());
+    if UnixStream::connect(&socket).is_ok() {
         return Exit::Fine;
     }
     let (flags, patience) = (flags_before(0), PATIENCE);
     match launch(Launch { watched: &watched, flags, command: None, patience }) {
-        // The guard waits for a server that is not there; a person may not
+        // The supervisor waits for a server that is not there; a person may not
         // know that it is not.
         Ok(Word::Ready | Word::Late) => {
             let reached = reach(&pane, config.allow_foreign_socket, SERVER);
@@ -70,25 +73,25 @@ pub(crate) fn run(args: Args) -> Exit {
                 |()| Exit::Fine,
             )
         }
-        // Two that came at the same time.
-        Ok(Word::Deferred) if guards(&lease, args.pid) => Exit::Fine,
         Ok(Word::Deferred) => {
             say(&format!("deferred: {KEPT}"));
             if args.strict { Exit::Refused } else { Exit::Fine }
         }
-        Ok(Word::Gone) => {
-            say("the guard has ended at once; the process may be gone");
+        Ok(Word::Foreign) => {
+            say(&format!(
+                "foreign_pane: process {} does not run in this pane; nothing is reported \
+                 (--any-pane reports all the same)",
+                args.pid
+            ));
+            if args.strict { Exit::Refused } else { Exit::Fine }
+        }
+        Ok(Word::Gone | Word::Deaf) => {
+            say("the supervisor has ended at once; the process may be gone");
             if args.strict { Exit::Refused } else { Exit::Fine }
         }
         Err(error) => {
-            say(&format!("no guard can be started: {error}"));
+            say(&format!("no supervisor can be started: {error}"));
             if args.strict { Exit::Unreachable } else { Exit::Fine }
         }
     }
-}
-
-/// Whether a living guard of this process holds the lease.
-fn guards(lease: &LeaseFile, pid: i32) -> bool {
-    let guarded = lease.guarded().is_some_and(|guarded| i32::try_from(guarded) == Ok(pid));
-    guarded && matches!(lease.try_share(), Ok(None))
 }

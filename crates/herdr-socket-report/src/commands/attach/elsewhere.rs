@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::output::say;
 use crate::place::Place;
 
-/// Guards nothing.
+/// Supervises nothing.
 pub(crate) fn run(args: Args) -> Exit {
     if let Err(exit) = settings(args.settings) {
         return exit;

@@ -1,4 +1,4 @@
-//! `attach`: a guard for a process that runs already.
+//! `attach`: a supervisor for a process that runs already.
 
 #[cfg(unix)]
 mod begin;
@@ -14,10 +14,10 @@ use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
 use crate::words::{pid, states};
 
-/// Guard a process that runs already, as exec guards its command
+/// Supervise a process that runs already, as exec does its command
 ///
-/// It returns once the guard has the pane. A second guard for the same process
-/// is not needed and not started.
+/// It returns once the supervisor has the pane. A second supervisor for the same
+/// process is not needed and not started.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The process
@@ -26,8 +26,9 @@ pub(crate) struct Args {
     /// Say this state at once: idle, working or blocked
     #[arg(long, value_name = "STATE", value_parser = states(), hide_possible_values = true)]
     state: Option<ReportState>,
-    /// Exit with 4 if another reporter has the pane, with 3 if there is no
-    /// server; the guard waits for one all the same
+    /// Exit with 4 if another reporter has the pane or the process runs
+    /// elsewhere, with 3 if there is no server; the supervisor waits for one all
+    /// the same
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

@@ -30,7 +30,7 @@ const LINES: usize = 6;
 
 /// Plays the session on the screen, until it is over or a signal comes.
 pub(crate) fn play(stage: &Stage, reporter: &Reporter, signals: &Signals, mut screen: Screen) {
-    let receipts = reporter.receipts();
+    let mut receipts = reporter.receipts();
     let mut picture = Picture { place: stage.place(), ..Picture::default() };
     let mut steps = steps().into_iter().peekable();
     let mut due = Instant::now();

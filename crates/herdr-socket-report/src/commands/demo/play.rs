@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args) -> Exit {
     }
     // The cursor is back, so that an impatient person loses nothing.
     signals.lose_patience_soon();
-    let diagnostics = reporter.diagnostics();
+    let mut diagnostics = reporter.diagnostics();
     reporter.close(END);
     while let Some(diagnostic) = diagnostics.try_recv() {
         say(&format!("{}: {}", diagnostic.kind.as_str(), diagnostic.detail));

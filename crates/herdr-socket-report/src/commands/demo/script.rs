@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use herdr_reporter::{AgentEvent, EventLine};
+use herdr_reporter::AgentEvent;
+use herdr_reporter::sidecar::EventLine;
 use serde_json::Value;
 
 /// One event, when it comes, and how it is told.

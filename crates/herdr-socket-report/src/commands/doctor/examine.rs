@@ -1,21 +1,22 @@
 //! The checks, one after the other.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use herdr_proto::{AgentLabel, PaneInfo, SourceId};
-use herdr_reporter::{Config, LeaseFile, Role, SourceNotice, source_for};
+use herdr_reporter::sidecar::{LeaseFile, SourceNotice, source_for};
+use herdr_reporter::{Config, Role};
 use herdr_socket_transport::{Absence, Client, Endpoint, Options};
 
 use super::check::{Check, Findings, Report, Verdict};
-use super::holder::{Ear, Hold, Tenure, WAKE, ear, look};
+use super::holder::{Hold, Tenure, look, of_supervisor};
 use super::others::others;
 use super::trial::trial;
 use super::{Args, environment, server};
-use crate::control::HERDR_REPORT_SOCKET;
+use crate::commands::emit::{hello, named_supervisor};
 use crate::exit::Exit;
 use crate::output::{columns, json_line, print, say};
 use crate::place::{PaneFlags, Place};
+use crate::settings::flags::SettingFlags;
 use crate::settings::{Settings, Sources, load};
 
 /// How long one request may take.
@@ -44,8 +45,9 @@ pub(crate) fn run(args: Args) -> Exit {
     };
     let started = Instant::now();
     let mut findings = Findings::default();
+    let flags = settings.clone();
     let settings = read(Sources::of_process(settings), &mut findings);
-    let examination = Examination { started, settings, findings, write };
+    let examination = Examination { started, flags, settings, findings, write };
     let report = runtime.block_on(examination.conclude(&place, &pane));
     let text = if json {
         format!("{}\n", json_line(&report.json()))
@@ -103,6 +105,8 @@ fn names(settings: &Settings) -> Option<(SourceId, AgentLabel)> {
 
 struct Examination {
     started: Instant,
+    /// The settings that were given as flags.
+    flags: SettingFlags,
     settings: Settings,
     findings: Findings,
     /// A report may disturb others.
@@ -126,21 +130,17 @@ impl Examination {
                 endpoint
             }
             Place::Outside(why) => {
-                // A scrubbed environment still names its reporter.
-                let named = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from);
-                let reached = named.filter(|_| *why != Absence::SwitchedOff && !flags.any());
-                match reached.map_or(Ear::None, |socket| ear(&socket)) {
-                    Ear::Open => {
-                        let what = "the pane's reporter listens where HERDR_REPORT_SOCKET says";
-                        self.findings.add(Check::fine("lease", what));
-                        return Verdict::shows("what hooks say shows, through the pane's reporter");
+                // A scrubbed environment still names its supervisor.
+                let named = named_supervisor(flags, None).filter(|_| *why != Absence::SwitchedOff);
+                let heard =
+                    named.and_then(|named| of_supervisor(&named, &hello(None, &self.flags)));
+                match heard {
+                    Some(Tenure { hold: Hold::Reporter, check, .. }) => {
+                        self.findings.add(check);
+                        return Verdict::shows("what hooks say shows, through the supervisor");
                     }
-                    Ear::Silent => {
-                        let what = "the reporter at HERDR_REPORT_SOCKET does not answer";
-                        let check = Check::wrong("lease", what).remedy(WAKE);
-                        self.findings.fail(Exit::Refused, check);
-                    }
-                    Ear::None => self.findings.fail(Exit::Unreachable, variables),
+                    Some(Tenure { check, .. }) => self.findings.fail(Exit::Refused, check),
+                    None => self.findings.fail(Exit::Unreachable, variables),
                 }
                 return stopped();
             }
@@ -151,7 +151,14 @@ impl Examination {
         };
         let config = self.settings.config.clone();
         match self.ask(endpoint, &config).await {
-            Some(info) => self.report(endpoint, source, label, &config, &info).await,
+            Some(info) => {
+                let pane = (endpoint, LeaseFile::of_pane(&config, endpoint));
+                let named = named_supervisor(flags, Some(&pane));
+                let hello = hello(Some(&pane), &self.flags);
+                let tenure = named.and_then(|named| of_supervisor(&named, &hello));
+                let tenure = tenure.unwrap_or_else(|| look(pane.1, hello));
+                self.report(endpoint, (source, label), &config, &info, tenure).await
+            }
             None => stopped(),
         }
     }
@@ -196,13 +203,13 @@ impl Examination {
     async fn report(
         &mut self,
         endpoint: &Endpoint,
-        source: SourceId,
-        label: AgentLabel,
+        (source, label): (SourceId, AgentLabel),
         config: &Config,
         info: &PaneInfo,
+        tenure: Tenure,
     ) -> Verdict {
         // Kept to the end: no reporter begins while a report is tried.
-        let Tenure { hold, check, kept: _kept } = look(LeaseFile::of_pane(config, endpoint));
+        let Tenure { hold, check, kept: _kept } = tenure;
         let reporter = matches!(hold, Hold::Reporter | Hold::Closed);
         let others = others(info, &source, &label, reporter);
         let disturbs = hold != Hold::Nobody || others.taken;

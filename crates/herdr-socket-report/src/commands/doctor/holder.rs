@@ -8,10 +8,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use herdr_reporter::LeaseFile;
+use herdr_reporter::sidecar::{LeaseFile, owner_of, supervised_by};
 
 use super::check::Check;
-use crate::control::{Call, is_timeout};
+use crate::control::{Call, Hello, Refusal, is_timeout};
 use crate::wait::wait_for;
 
 const NAME: &str = "lease";
@@ -37,10 +37,14 @@ pub(super) enum Hold {
 }
 
 /// What becomes of who speaks to a control socket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ear {
     /// A reporter listens.
     Open,
+    /// It listens, and reports nothing, for this reason.
+    InVain(String),
+    /// It does not hear this process, for this reason.
+    Refuses(Refusal, String),
     /// One is there and does not answer.
     Silent,
     /// Nobody is there.
@@ -68,9 +72,9 @@ impl Tenure {
 
 /// Looks at the lease. Takes it if nobody has it. A disk that hangs hangs only
 /// a thread, which ends with the process.
-pub(super) fn look(lease: LeaseFile) -> Tenure {
+pub(super) fn look(lease: LeaseFile, hello: Hello) -> Tenure {
     let folder = lease.path().parent().map(|folder| folder.display().to_string());
-    within(DISK, move || look_at(&lease)).unwrap_or_else(|| {
+    within(DISK, move || look_at(&lease, &hello)).unwrap_or_else(|| {
         let folder = folder.unwrap_or_default();
         let check = Check::open(NAME, format!("the folder {folder:?} does not answer"));
         let remedy = "its disk hangs; set XDG_RUNTIME_DIR to a folder of this machine's own";
@@ -89,11 +93,11 @@ fn within<T: Send + 'static>(
     result.recv_timeout(limit).ok()
 }
 
-fn look_at(lease: &LeaseFile) -> Tenure {
+fn look_at(lease: &LeaseFile, hello: &Hello) -> Tenure {
     let tenure = wait_for(HOOKS, || {
         match lease.try_take() {
             Ok(Some(file)) => {
-                let check = Check::fine(NAME, "nobody has the pane");
+                let check = Check::fine(NAME, format!("nobody has the pane{}", kept_in(lease)));
                 return Some(Tenure { hold: Hold::Nobody, check, kept: Some(file) });
             }
             Ok(None) => {}
@@ -105,7 +109,7 @@ fn look_at(lease: &LeaseFile) -> Tenure {
             }
         }
         match lease.try_share() {
-            Ok(None) => Some(held(lease)),
+            Ok(None) => Some(held(lease, hello)),
             _ => None,
         }
     });
@@ -115,30 +119,91 @@ fn look_at(lease: &LeaseFile) -> Tenure {
     })
 }
 
-/// Whether a reporter listens at this control socket. One that was stopped, as
-/// by Ctrl-Z, still lets people in, so it has to take its leave as well.
-pub(super) fn ear(socket: &Path) -> Ear {
+/// Whether a reporter listens at this control socket, and to this process. One
+/// that was stopped, as by Ctrl-Z, still lets people in, so it has to answer as
+/// well.
+pub(super) fn ear(socket: &Path, hello: &Hello) -> Ear {
     let called = Call::to(socket, CONTROL);
-    match called.and_then(|call| call.tell(&[], false)) {
-        Ok(_) => Ear::Open,
-        Err(error) if is_timeout(&error) => Ear::Silent,
-        Err(_) => Ear::None,
+    let answers = match called.and_then(|call| call.tell(hello, &[], true)) {
+        Ok(answers) => answers,
+        Err(error) if is_timeout(&error) => return Ear::Silent,
+        Err(_) => return Ear::None,
+    };
+    if let Some((because, detail)) = answers.refused {
+        return Ear::Refuses(because, detail);
+    }
+    let deferred = |(kind, _): &&(String, String)| ["deferred", "foreign_pane"].contains(&&**kind);
+    match answers.diagnostics.iter().rfind(deferred) {
+        Some((kind, detail)) => Ear::InVain(format!("{kind}: {detail}")),
+        None => Ear::Open,
     }
 }
 
-fn held(lease: &LeaseFile) -> Tenure {
+/// What the supervisor that the environment names makes of this process; `None`
+/// if it has another pane.
+pub(super) fn of_supervisor(socket: &Path, hello: &Hello) -> Option<Tenure> {
+    let at = socket.display().to_string();
+    let wrong = |finding: String, remedy: &str| {
+        Some(Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(remedy)))
+    };
+    match ear(socket, hello) {
+        Ear::Open => {
+            let finding = format!("the supervisor at {at:?} takes what this process says");
+            Some(Tenure::of_others(Hold::Reporter, Check::fine(NAME, finding)))
+        }
+        Ear::InVain(why) => wrong(
+            format!(
+                "the supervisor at {at:?} takes what this process says and shows nothing; {why}"
+            ),
+            "end the other reporter, or let this one come to the front (fg)",
+        ),
+        Ear::Refuses(Refusal::OtherPane, _) => None,
+        Ear::Refuses(Refusal::OtherAgent, why) => {
+            wrong(why, "leave --agent and --source out, or run the agent under an exec of its own")
+        }
+        Ear::Refuses(_, why) => wrong(
+            format!("the supervisor at {at:?} does not hear this process: {why}"),
+            "unset HERDR_REPORT_SOCKET where this process reports for itself",
+        ),
+        Ear::Silent => wrong(format!("the supervisor at {at:?} does not answer"), WAKE),
+        Ear::None => {
+            let why = match supervised_by(socket) {
+                Some((process, false)) => format!("process {process} has ended"),
+                _ => "nobody listens".to_owned(),
+            };
+            wrong(
+                format!("HERDR_REPORT_SOCKET names {at:?}, and {why}: what is said there is late"),
+                "start the agent under exec again, or attach to it; or unset HERDR_REPORT_SOCKET",
+            )
+        }
+    }
+}
+
+/// Where leases are, if that is not where they belong.
+fn kept_in(lease: &LeaseFile) -> String {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
+    let folder = lease.path().parent().unwrap_or(Path::new("/"));
+    match runtime {
+        Some(runtime) if !folder.starts_with(&runtime) => {
+            format!(
+                "; XDG_RUNTIME_DIR cannot be used, leases are in {:?}",
+                folder.display().to_string()
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+fn held(lease: &LeaseFile, hello: &Hello) -> Tenure {
     let mut finding = "a reporter has the pane".to_owned();
-    if let Some(pid) = holder(lease.path()) {
+    if let Some(pid) = owner_of(lease.path()) {
         let _ = write!(finding, ": process {pid}");
         if let Some(name) = name_of(pid) {
             let _ = write!(finding, " ({name})");
         }
     }
-    if let Some(guarded) = lease.guarded() {
-        let _ = write!(finding, ", the guard of process {guarded}");
-    }
     let socket = lease.control_socket();
-    match ear(&socket) {
+    match ear(&socket, hello) {
         Ear::Open => {
             let socket = socket.display().to_string();
             let _ = write!(finding, "; it takes what hooks say at {socket:?}");
@@ -147,6 +212,17 @@ fn held(lease: &LeaseFile) -> Tenure {
         Ear::Silent => {
             finding.push_str("; it does not answer");
             Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(WAKE))
+        }
+        Ear::InVain(why) => {
+            let _ = write!(finding, "; it shows nothing of what hooks say: {why}");
+            let remedy = "see which reporter the pane is left to, or run this one in its pane";
+            Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(remedy))
+        }
+        Ear::Refuses(_, why) => {
+            let _ = write!(finding, "; it does not hear this process: {why}");
+            let remedy = "run it below that process; another agent has the pane once that ends, or \
+                          while it is stopped or in the background";
+            Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(remedy))
         }
         Ear::None => {
             finding.push_str(" and takes nothing from others");
@@ -167,28 +243,6 @@ fn name_of(pid: u32) -> Option<String> {
     Some(whole.map_or(name, Into::into))
 }
 
-/// The process that holds the lock, as the kernel lists it. Elsewhere than on
-/// Linux, and on file systems that number their files twice, nobody is named.
-fn holder(lease: &Path) -> Option<u32> {
-    use std::os::unix::fs::MetadataExt;
-
-    let inode = std::fs::metadata(lease).ok()?.ino();
-    holder_in(&std::fs::read_to_string("/proc/locks").ok()?, inode)
-}
-
-/// `1: FLOCK  ADVISORY  WRITE 4711 00:2d:1234 0 EOF`, one lock a line; a waiter's
-/// line has an arrow in it.
-fn holder_in(locks: &str, inode: u64) -> Option<u32> {
-    locks.lines().find_map(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [_, "FLOCK", _, _, pid, file, ..] = words[..] else { return None };
-        let (_, number) = file.rsplit_once(':')?;
-        // A process of another namespace has the number 0.
-        let pid = pid.parse().ok().filter(|pid| *pid != 0)?;
-        (number.parse() == Ok(inode)).then_some(pid)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,18 +253,5 @@ mod tests {
         assert_eq!(within(Duration::from_millis(1), move || stuck.recv().is_ok()), None);
         drop(hold);
         assert_eq!(within(Duration::from_secs(20), || 5), Some(5));
-    }
-
-    #[test]
-    fn the_holder_is_found_among_the_kernels_locks() {
-        let locks = "1: POSIX  ADVISORY  WRITE 11 00:2d:77 0 EOF\n\
-                     2: FLOCK  ADVISORY  WRITE 12 00:2d:78 0 EOF\n\
-                     3: -> FLOCK  ADVISORY  WRITE 13 00:2d:77 0 EOF\n\
-                     4: FLOCK  ADVISORY  WRITE 0 00:2d:79 0 EOF\n\
-                     5: FLOCK  ADVISORY  WRITE 14 00:2d:77 0 EOF\n";
-        assert_eq!(holder_in(locks, 77), Some(14));
-        assert_eq!(holder_in(locks, 78), Some(12));
-        assert_eq!(holder_in(locks, 79), None);
-        assert_eq!(holder_in("nonsense", 1), None);
     }
 }

@@ -5,11 +5,11 @@ use herdr_proto::{
     encode,
 };
 use herdr_reporter::machine::Identity;
+use herdr_reporter::sidecar::judge_place;
 use herdr_reporter::{Config, UnverifiedPane};
 use herdr_socket_transport::{Client, Error, ErrorKind, Peer};
 
 use super::check::Check;
-use crate::direct::judge_place;
 use crate::exit::Exit;
 use crate::text::shown;
 

@@ -1,19 +1,22 @@
 //! One report that is read back and taken back.
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use herdr_proto::{AgentLabel, ReportState, SourceId};
-use herdr_reporter::{Config, Reason};
+use herdr_proto::{AgentLabel, ReportState, SourceId, canonical_label};
+use herdr_reporter::machine::{Claim, Mode, OneShot};
+use herdr_reporter::sidecar::{Reported, report_once, shown};
+use herdr_reporter::{AgentEvent, Config, Outcome, Part, Reason};
 use herdr_socket_transport::Endpoint;
-use tokio::time::timeout_at;
 
 use super::check::Check;
 use super::server::Obstacle;
-use crate::direct::{Direct, Problem, Said};
 use crate::exit::Exit;
 
+const NAME: &str = "report";
+
 /// Reports that the agent is idle, until `report_by`, and gives the pane back,
-/// until `back_by`. Title, labels and tokens are left as they are.
+/// until `back_by`. Title, labels and tokens are left as they are, and so is
+/// the row of an agent that Herdr shows by itself.
 pub(super) async fn trial(
     endpoint: &Endpoint,
     source: SourceId,
@@ -21,51 +24,59 @@ pub(super) async fn trial(
     config: &Config,
     (report_by, back_by): (Instant, Instant),
 ) -> Result<Check, Obstacle> {
-    const NAME: &str = "report";
-    let fresh = SourceId::parse(format!("{source}.2")).ok().filter(|_| config.fresh_source);
-    let mut sources = vec![source];
-    sources.extend(fresh);
-    // A source that nothing unmutes is replaced here, where it can be released.
-    let mut plain = config.clone();
-    plain.fresh_source = false;
-    let mut outcome = Ok(Check::fine(NAME, "reported, shown, and taken back"));
-    for source in sources {
-        let direct = Direct::new(endpoint, source, label.clone(), config.metadata_ttl, &plain);
-        let said = Said::default();
-        let report = direct.state(ReportState::Idle, &said);
-        let reported = timeout_at(report_by.into(), report).await;
-        let back = timeout_at(back_by.into(), direct.give_back()).await;
-        let muted = matches!(reported, Ok(Err(Problem::NotApplied(Reason::StaleSequence))));
-        outcome = match (reported, back) {
-            (Err(_), _) => Err(late()),
-            (Ok(Err(problem)), _) => Err(failed(&problem)),
-            (Ok(Ok(_)), Ok(Ok(()))) => Ok(Check::fine(NAME, "reported, shown, and taken back")),
-            (Ok(Ok(_)), _) => {
-                let check = Check::open(NAME, "reported and shown, but it could not be taken back");
-                Ok(check.remedy("herdr-socket-report release, with the same --agent and --source"))
-            }
-        };
-        if !muted {
-            break;
-        }
+    let limit = report_by.saturating_duration_since(Instant::now());
+    let pane = shown(endpoint, config, limit).await.map_err(|_| late())?;
+    if pane.agent.as_deref().and_then(canonical_label).is_some() {
+        let finding = "not tried: Herdr shows an agent of its own, whose row is left alone";
+        return Ok(Check::open(NAME, finding));
     }
-    outcome
+    let mut claim = Claim::new(endpoint.pane().clone(), source, label, config);
+    let mut say = |event, until| {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let started = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
+        let mut once = OneShot::new(vec![event], config.clone(), started);
+        once.only_the_row = true;
+        claim.mode = Mode::Once(Box::new(once));
+        report_once(endpoint, claim.clone(), config, until, || false)
+    };
+    let idle = AgentEvent::state_set(ReportState::Idle, None);
+    let reported = say(idle, report_by).await;
+    let back = say(AgentEvent::Release, back_by).await;
+    let outcome = |of: &Reported, part| {
+        let last = of.receipts.iter().rev().find(|receipt| receipt.of == part);
+        last.map(|receipt| (receipt.outcome, receipt.reason.clone()))
+    };
+    match outcome(&reported, Part::State) {
+        Some((Outcome::Applied, _)) => {}
+        Some((Outcome::Ignored | Outcome::Hidden, Some(reason))) => return Err(not_shown(&reason)),
+        _ => return Err(failed(&reported)),
+    }
+    let taken_back = matches!(outcome(&back, Part::Release), Some((Outcome::Sent, _)));
+    Ok(if back.in_time && taken_back && back.diagnostics.is_empty() {
+        Check::fine(NAME, "reported, shown, and taken back")
+    } else {
+        Check::open(NAME, "reported and shown, but it could not be taken back")
+            .remedy("herdr-socket-report release, with the same --agent and --source")
+    })
 }
 
-fn failed(problem: &Problem) -> Obstacle {
-    let (finding, remedy) = match problem {
-        Problem::NotApplied(reason) => {
-            (format!("the server said ok and shows something else: {reason}"), reason.remedy())
+fn not_shown(reason: &Reason) -> Obstacle {
+    let finding = format!("the server said ok and shows something else: {reason}");
+    (Exit::NotApplied, Check::wrong(NAME, finding).remedy(reason.remedy()))
+}
+
+fn failed(reported: &Reported) -> Obstacle {
+    let Some(told) = reported.diagnostics.last() else { return late() };
+    let (exit, remedy) = match told.kind.as_str() {
+        "protocol_rejected" | "foreign_pane" => {
+            (Exit::Refused, "see the server's code; TUIOS takes reports from the pane only")
         }
-        other if other.exit() == Exit::Refused => {
-            (other.to_string(), "see the server's code; TUIOS takes reports from the pane only")
-        }
-        other => (other.to_string(), "see whether the server's windows react"),
+        _ => (Exit::Unreachable, "see whether the server's windows react"),
     };
-    (problem.exit(), Check::wrong("report", finding).remedy(remedy))
+    (exit, Check::wrong(NAME, told.detail.clone()).remedy(remedy))
 }
 
 fn late() -> Obstacle {
-    let check = Check::wrong("report", "the server is too slow to try a report");
+    let check = Check::wrong(NAME, "the server is too slow to try a report");
     (Exit::Unreachable, check.remedy("see whether its windows react, and try again"))
 }

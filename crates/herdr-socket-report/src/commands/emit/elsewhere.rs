@@ -1,13 +1,14 @@
 //! The commands of hooks where there are no Unix sockets: they say so.
 
-use herdr_reporter::EventLine;
-use serde_json::Value;
+use herdr_reporter::AgentEvent;
 
 use super::Common;
+use super::event::Event;
 use crate::commands::settings;
 use crate::exit::Exit;
 use crate::output::say;
 use crate::place::Place;
+use crate::settings::Loaded;
 
 /// One report of one of these commands, which goes nowhere.
 pub(crate) struct Report {
@@ -20,19 +21,18 @@ impl Report {
         Self { common, confirm }
     }
 
-    pub(crate) fn event(self, event: &Value) -> Exit {
-        self.lines(&[event.to_string()])
+    pub(crate) fn hook(self, _: Loaded, _: Vec<AgentEvent>) -> Exit {
+        self.events((Vec::new(), Exit::Fine))
     }
 
-    pub(crate) fn hook(self, _: &'static str, events: Vec<Value>, _: Option<String>) -> Exit {
-        let lines: Vec<_> = events.iter().map(Value::to_string).collect();
-        self.lines(&lines)
+    pub(super) fn event(self, event: AgentEvent) -> Exit {
+        self.events((vec![Event::of(event)], Exit::Fine))
     }
 
-    /// Reads event lines, and that is all.
-    pub(crate) fn lines(self, lines: &[String]) -> Exit {
+    /// Says that they go nowhere.
+    pub(super) fn events(self, (_, read): (Vec<Event>, Exit)) -> Exit {
         let strict = self.common.strict || self.confirm;
-        let exit = self.report(lines);
+        let exit = if read == Exit::Fine { self.report() } else { read };
         if strict { exit } else { Exit::Fine }
     }
 
@@ -42,13 +42,7 @@ impl Report {
         if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
     }
 
-    fn report(self, lines: &[String]) -> Exit {
-        for line in lines {
-            if let Err(wrong) = EventLine::parse(line.as_bytes()) {
-                say(&wrong.to_string());
-                return Exit::Usage;
-            }
-        }
+    fn report(self) -> Exit {
         if let Err(exit) = settings(self.common.settings) {
             return exit;
         }

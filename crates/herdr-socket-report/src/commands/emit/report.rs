@@ -1,110 +1,69 @@
 //! Saying it: to the pane's reporter, or straight to Herdr.
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::io::{self, IsTerminal as _};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use herdr_proto::{AgentLabel, PaneGet};
-use herdr_reporter::{AgentEvent, EventLine, LeaseFile, ReasonLabel, Role, Source, source_for};
-use herdr_socket_transport::{Absence, Client, Endpoint, Options};
-use serde::de::IgnoredAny;
-use serde_json::{Value, json};
+use herdr_proto::ReportState;
+use herdr_reporter::sidecar::shown;
+use herdr_reporter::sidecar::{Activity, EventLine, LeaseFile};
+use herdr_reporter::{AgentEvent, Config, Role};
+use herdr_socket_transport::{Absence, Endpoint};
 
 use super::Common;
-use crate::commands::settings_of;
-use crate::control::{Answers, Call, HERDR_REPORT_SOCKET, is_timeout};
-use crate::direct::{Batch, Direct, Problem};
+use super::event::Event;
+use super::once::{Once, started};
+use super::way::{Untaken, Way, hello, left, named_supervisor, way};
+use crate::commands::{KEPT, settings};
+use crate::control::{Answers, Call, Hello, Refusal, is_timeout};
 use crate::exit::Exit;
 use crate::output::say;
 use crate::place::Place;
-use crate::settings::Settings;
-use crate::wait::wait_for;
+use crate::settings::Loaded;
 
-/// How long a look at the pane may take.
-const LOOK: Duration = Duration::from_millis(500);
-/// How long a pane's reporter may take to answer.
-const OWNER: Duration = Duration::from_secs(2);
-/// How long a guard that is starting is waited for where nothing but its socket
-/// is known.
-const START: Duration = Duration::from_millis(500);
-/// How long a reporter that is starting or ending is waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// How long others that report to the pane at the same time are waited for.
-const TURN: Duration = Duration::from_secs(1);
+/// How long the whole may take. A hook that waits holds its agent up.
+const LIMIT: Duration = Duration::from_secs(1);
+/// Between two ways that are tried.
+const AGAIN: Duration = Duration::from_millis(10);
 
 /// One report of one of these commands.
 pub(crate) struct Report {
     common: Common,
     /// The outcome is asked for.
     confirm: bool,
-    /// The agent whose hook this is.
-    hook: Option<&'static str>,
+    /// The settings, where they have been read.
+    loaded: Option<Loaded>,
 }
 
-/// An event that is to be reported.
-struct Event {
-    /// Its place among the arguments, from 1.
-    number: usize,
-    /// As one line.
-    line: String,
-    what: EventLine,
-}
-
-/// Who takes the report.
-enum Way {
-    /// The pane's reporter.
-    Owner(Call),
-    /// Herdr itself, while the lease is shared.
-    Straight(Endpoint, LeaseFile, Option<File>),
+/// What became of telling an owner.
+enum Told {
+    /// It was taken.
+    Taken(Answers),
+    /// The pane is another one's than the supervisor's, or it is let go.
+    NotHere(Refusal),
+    /// The owner went without an answer.
+    Gone,
 }
 
 impl Report {
     pub(crate) fn new(common: Common, confirm: bool) -> Self {
-        Self { common, confirm, hook: None }
+        Self { common, confirm, loaded: None }
     }
 
-    /// Reports what a hook of an agent says. `first_title` is for a pane that
-    /// has none.
-    pub(crate) fn hook(
-        mut self,
-        agent: &'static str,
-        mut events: Vec<Value>,
-        first_title: Option<String>,
-    ) -> Exit {
-        self.hook = Some(agent);
-        if events.is_empty() {
-            return Exit::Fine;
-        }
-        if let Some(title) = first_title.filter(|_| !self.is_titled()) {
-            events.push(json!({"event": "title_changed", "title": title}));
-        }
-        let lines: Vec<_> = events.iter().map(Value::to_string).collect();
-        self.lines(&lines)
+    /// Reports what a hook of an agent says, with these settings.
+    pub(crate) fn hook(mut self, loaded: Loaded, events: Vec<AgentEvent>) -> Exit {
+        self.loaded = Some(loaded);
+        self.events((events.into_iter().map(Event::of).collect(), Exit::Fine))
     }
 
-    /// Whether the pane has a title, as far as that can be told.
-    fn is_titled(&self) -> bool {
-        let Ok(Place::Pane(pane)) = self.common.pane.find(|name| std::env::var_os(name)) else {
-            return false;
-        };
-        let look = async {
-            let client = Client::new(pane.socket(), Options::default().deadline(LOOK));
-            client.call(&PaneGet::new(pane.pane().clone())).await
-        };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let looked = runtime.ok().and_then(|runtime| runtime.block_on(look).ok());
-        looked.is_some_and(|looked| looked.pane.title.is_some())
+    pub(super) fn event(self, event: AgentEvent) -> Exit {
+        self.events((vec![Event::of(event)], Exit::Fine))
     }
 
-    pub(crate) fn event(self, event: &Value) -> Exit {
-        self.lines(&[event.to_string()])
-    }
-
-    /// Reports event lines.
-    pub(crate) fn lines(self, lines: &[String]) -> Exit {
+    /// Reports events that were read, and how that went.
+    pub(super) fn events(self, (events, read): (Vec<Event>, Exit)) -> Exit {
         let (strict, confirm) = (self.common.strict || self.confirm, self.confirm);
-        let exit = self.report(lines);
+        let exit = self.report(events, read);
         let asked = confirm || exit != Exit::NotApplied;
         if strict && asked { exit } else { Exit::Fine }
     }
@@ -115,217 +74,187 @@ impl Report {
         if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
     }
 
-    fn report(self, lines: &[String]) -> Exit {
-        let several = lines.len() > 1;
-        let (mut events, mut exit) = read(lines);
-        let named = self.hook.map(str::to_owned);
-        let loaded = match settings_of(self.common.settings.clone(), named) {
-            Ok(loaded) => loaded.settings,
+    fn report(mut self, events: Vec<Event>, mut exit: Exit) -> Exit {
+        let started = started();
+        let loaded = self.loaded.take().map_or_else(|| settings(self.common.settings.clone()), Ok);
+        let loaded = match loaded {
+            Ok(loaded) => loaded,
             Err(exit) => return exit,
         };
-        let config = &loaded.config;
-        let silent = config.message == Source::None || config.reason_label == ReasonLabel::Off;
-        if self.hook.is_some() && silent {
-            // A hook's label is the reason of a block.
-            events.retain(|event| {
-                !matches!(event.what, EventLine::Event(AgentEvent::LabelsChanged { .. }))
-            });
-        }
-        let active = loaded.config.enabled && loaded.config.role == Role::Interactive;
-        if !active || events.is_empty() {
+        let config = &loaded.settings.config;
+        if !config.enabled || config.role != Role::Interactive {
+            if self.confirm {
+                say("not shown: the settings let nothing be reported (enabled, role)");
+                return Exit::NotApplied;
+            }
             return exit;
         }
-        let way = match self.way(&loaded) {
-            Ok(Some(way)) => way,
-            Ok(None) => return exit,
-            Err(other) => return other,
-        };
-        let outcome = match way {
-            Way::Owner(call) => self.tell_the_owner(call, &events, several),
-            Way::Straight(pane, lease, shared) => {
-                let _turn = take_turn(&lease);
-                let outcome = self.straight(&pane, &loaded, events, several);
-                drop(shared);
-                outcome
+        if events.is_empty() {
+            return exit;
+        }
+        let outcome = self.deliver(&loaded, started, events).unwrap_or_else(|untaken| {
+            match untaken {
+                Untaken::Nobody => self.nobody(),
+                Untaken::Late(why) => {
+                    // Every hook that outlives its agent is; nobody can help it.
+                    if self.common.strict || self.confirm {
+                        say(&why);
+                    }
+                    Exit::Refused
+                }
+                Untaken::Failed(exit, why) => {
+                    say(&why);
+                    exit
+                }
             }
-        };
+        });
         if exit == Exit::Fine {
             exit = outcome;
         }
         exit
     }
 
-    /// Finds out who takes the report; nobody does outside Herdr.
-    fn way(&self, settings: &Settings) -> Result<Option<Way>, Exit> {
+    /// Outside Herdr there is nothing to do, and nothing wrong with it, unless
+    /// somebody waits for what is not going to happen.
+    fn nobody(&self) -> Exit {
+        if self.confirm || io::stderr().is_terminal() {
+            say("nothing is reported: this is not a pane of Herdr");
+        }
+        if self.confirm { Exit::Unreachable } else { Exit::Fine }
+    }
+
+    /// Finds out who takes the report and has it taken, within the limit.
+    fn deliver(&self, loaded: &Loaded, started: u64, events: Vec<Event>) -> Result<Exit, Untaken> {
+        let until = Instant::now() + LIMIT;
+        let config = &loaded.settings.config;
+        let wanted = events.iter().rev().find_map(Event::state);
         let place = self.common.pane.find(|name| std::env::var_os(name));
         if let Ok(Place::Outside(Absence::SwitchedOff)) = place {
-            return Ok(None);
+            return Err(Untaken::Nobody);
         }
-        // A scrubbed environment still has this one.
-        let named = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from);
-        if let Some(path) = named.filter(|_| !self.common.pane.any()) {
-            // There it is the only way, and a guard may only be starting: the
-            // command does not wait for one that is late.
-            let scrubbed = matches!(place, Ok(Place::Outside(_)));
-            let limit = if scrubbed { START } else { Duration::ZERO };
-            if let Some(call) = wait_for(limit, || Call::to(&path, OWNER).ok()) {
-                return Ok(Some(Way::Owner(call)));
-            }
-        }
-        let pane = match place {
-            Ok(Place::Pane(pane)) => pane,
-            Ok(Place::Outside(_)) => return Ok(None),
-            Ok(Place::Broken(why)) => {
-                say(&format!("misconfigured: {why}"));
-                return Err(Exit::Unreachable);
-            }
-            Err(wrong) => {
-                say(&wrong);
-                return Err(Exit::Usage);
-            }
+        let pane = match &place {
+            Ok(Place::Pane(pane)) => Some((pane, LeaseFile::of_pane(config, pane))),
+            _ => None,
         };
-        let lease = LeaseFile::of_pane(&settings.config, &pane);
-        let socket = lease.control_socket();
-        let way = wait_for(PATIENCE, || {
-            if let Ok(call) = Call::to(&socket, OWNER) {
-                return Some(Way::Owner(call));
+        let mut named = named_supervisor(&self.common.pane, pane.as_ref());
+        let hello = hello(pane.as_ref(), &self.common.settings);
+        loop {
+            let (call, is_supervisor) = match way(named.as_deref(), &place, pane.as_ref(), until)? {
+                Way::Supervisor(call) => (call, true),
+                Way::Owner(call) => (call, false),
+                Way::Straight(pane, lease, shared) => {
+                    let ttl = self.common.ttl;
+                    let (pane, lease) = (&pane, &lease);
+                    let once = Once { pane, lease, loaded, ttl, started, until };
+                    let exit = straight(&once, events);
+                    drop(shared);
+                    return Ok(self.confirmed(exit, wanted, pane, config, until));
+                }
+            };
+            match self.tell(call, &hello, &events)? {
+                Told::Taken(answers) => {
+                    let exit = self.judge_answers(&answers, &events);
+                    return Ok(match &pane {
+                        Some((pane, _)) => self.confirmed(exit, wanted, pane, config, until),
+                        None => exit,
+                    });
+                }
+                Told::NotHere(Refusal::OtherPane) if is_supervisor => named = None,
+                Told::NotHere(_) if left(until).is_zero() => {
+                    return Err(Untaken::Failed(Exit::Refused, KEPT.to_owned()));
+                }
+                Told::Gone if is_supervisor => {
+                    return Err(Untaken::Late("late: the supervisor has ended".to_owned()));
+                }
+                Told::Gone if left(until).is_zero() => {
+                    let why = "the pane's reporter went away without an answer".to_owned();
+                    return Err(Untaken::Failed(Exit::Unreachable, why));
+                }
+                // The next look finds the pane free, or whoever has it then.
+                Told::Gone | Told::NotHere(_) => thread::sleep(AGAIN),
             }
-            match lease.try_share() {
-                Ok(None) => None,
-                Ok(shared) => Some(Way::Straight(pane.clone(), lease.clone(), shared)),
-                // A folder that cannot be written to keeps nobody from
-                // reporting.
-                Err(_) => Some(Way::Straight(pane.clone(), lease.clone(), None)),
-            }
-        });
-        if way.is_none() {
-            say("deferred: a reporter has the pane and takes no events from others");
-            return Err(Exit::Refused);
         }
-        Ok(way)
     }
 
-    /// Reports to Herdr itself.
-    fn straight(
+    /// Looks whether the pane shows the state, if that is asked for: an owner
+    /// may know better than this command, and Herdr better than both.
+    fn confirmed(
         &self,
+        exit: Exit,
+        wanted: Option<ReportState>,
         pane: &Endpoint,
-        settings: &Settings,
-        events: Vec<Event>,
-        several: bool,
+        config: &Config,
+        until: Instant,
     ) -> Exit {
-        let config = &settings.config;
-        let Some(agent) = AgentLabel::normalize(&settings.agent) else { return Exit::Usage };
-        // Herdr reads the state of an agent that it knows.
-        let beside = self.hook.is_some() && agent.is_known();
-        let source = config.source.clone().unwrap_or_else(|| source_for(&agent));
-        let direct = Direct::new(pane, source, agent, self.common.ttl, config);
-        let mut batch = Batch::default();
-        let mut exit = Exit::Fine;
-        for Event { number, what, .. } in events {
-            // Everything is delivered when this ends, so there is nothing to flush.
-            let EventLine::Event(event) = what else { continue };
-            if let Some(refused) = batch.add(event) {
-                complain_of(number, &refused, several);
-                exit = Exit::Usage;
-            }
-        }
-        let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                say(&format!("nothing can be sent: {error}"));
-                return Exit::Unreachable;
-            }
+        let Some(wanted) = wanted.filter(|_| self.confirm && exit == Exit::Fine) else {
+            return exit;
         };
-        let reported: Result<(), Problem> = runtime.block_on(async {
-            direct.check_place(config, None).await?;
-            if beside {
-                batch.report_beside(&direct, config).await
-            } else {
-                batch.report(&direct, config).await
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let Ok(runtime) = runtime else { return Exit::Unreachable };
+        // What was delivered in time is worth a look.
+        let limit = left(until).max(LOOK);
+        match runtime.block_on(shown(pane, config, limit)) {
+            Ok(pane) if pane.agent.is_none() => {
+                say("not shown: the pane shows no agent");
+                Exit::NotApplied
             }
-        });
-        match reported {
-            Ok(()) => exit,
-            Err(problem) => {
-                say(&problem.to_string());
-                problem.exit()
+            Ok(pane) if pane.agent_status.same_as(&wanted.status()) => Exit::Fine,
+            Ok(pane) => {
+                say(&format!(
+                    "not shown: the pane shows {}",
+                    crate::text::shown(pane.agent_status.as_str())
+                ));
+                Exit::NotApplied
+            }
+            Err(error) => {
+                say(&error.to_string());
+                Exit::Unreachable
             }
         }
     }
 
-    fn tell_the_owner(&self, call: Call, events: &[Event], several: bool) -> Exit {
-        // The answer to a flush among them would be taken for that to ours.
-        let told = events.iter().filter(|event| !matches!(event.what, EventLine::Flush { .. }));
-        let (numbers, lines): (Vec<usize>, Vec<String>) =
-            told.map(|event| (event.number, event.line.clone())).unzip();
+    fn tell(&self, call: Call, hello: &Hello, events: &[Event]) -> Result<Told, Untaken> {
+        let lines: Vec<String> = events.iter().filter_map(Event::line).collect();
         let flush = self.common.strict || self.confirm;
-        let answers = match call.tell(&lines, flush) {
-            Ok(answers) => answers,
+        match call.tell(hello, &lines, flush) {
+            Ok(Answers { refused: Some((because, detail)), .. }) => match because {
+                Refusal::OtherPane | Refusal::LetGo => Ok(Told::NotHere(because)),
+                Refusal::Late => Err(Untaken::Late(detail)),
+                Refusal::Foreign | Refusal::OtherAgent => {
+                    Err(Untaken::Failed(Exit::Refused, detail))
+                }
+            },
+            Ok(answers) => Ok(Told::Taken(answers)),
             Err(error) if is_timeout(&error) => {
-                let limit = OWNER.as_secs();
-                say(&format!(
-                    "the pane's reporter does not answer within {limit} s; `doctor` says which \
-                     process it is"
-                ));
-                return Exit::Unreachable;
+                let why = format!(
+                    "the pane's reporter does not answer within {} s; `doctor` says which process \
+                     it is",
+                    LIMIT.as_secs()
+                );
+                Err(Untaken::Failed(Exit::Unreachable, why))
             }
-            Err(error) => {
-                say(&format!("the pane's reporter does not answer: {error}"));
-                return Exit::Unreachable;
-            }
-        };
+            Err(_) => Ok(Told::Gone),
+        }
+    }
+
+    fn judge_answers(&self, answers: &Answers, events: &[Event]) -> Exit {
+        let told: Vec<&Event> = events.iter().filter(|event| event.line().is_some()).collect();
         for wrong in &answers.bad_lines {
             // The reporter counts the lines that it gets.
             let numbered = wrong.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
             let place = numbered.and_then(|(line, _)| line.parse::<usize>().ok()?.checked_sub(1));
-            match (numbered, place.and_then(|place| numbers.get(place))) {
-                (Some((_, wrong)), Some(number)) => complain_of(*number, wrong, several),
+            match (numbered, place.and_then(|place| told.get(place))) {
+                (Some((_, wrong)), Some(event)) => event.complain(wrong),
                 _ => say(wrong),
             }
         }
-        if answers.bad_lines.is_empty() { judge(&answers, flush) } else { Exit::Usage }
+        let asked = self.common.strict || self.confirm;
+        if answers.bad_lines.is_empty() { judge(answers, asked) } else { Exit::Usage }
     }
 }
 
-/// Event lines, each on one line, and the events in them. What is wrong is
-/// said.
-fn read(lines: &[String]) -> (Vec<Event>, Exit) {
-    let mut events = Vec::new();
-    let mut exit = Exit::Fine;
-    for (number, line) in (1..).zip(lines) {
-        match EventLine::parse(line.as_bytes()) {
-            Ok(Some(what)) => events.push(Event { number, line: one_line(line), what }),
-            Ok(None) => {}
-            Err(wrong) => {
-                let wrong = if holds_several(line) {
-                    "several JSON values; give each event an argument of its own".to_owned()
-                } else {
-                    wrong.to_string()
-                };
-                complain_of(number, &wrong, lines.len() > 1);
-                exit = Exit::Usage;
-            }
-        }
-    }
-    (events, exit)
-}
-
-/// Says what is wrong with an event, and with which if there are several.
-fn complain_of(number: usize, wrong: &str, several: bool) {
-    say(&if several { format!("event {number}: {wrong}") } else { wrong.to_owned() });
-}
-
-/// Whether it is one event after the other, as `run` reads them from lines.
-fn holds_several(text: &str) -> bool {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    matches!((values.next(), values.next()), (Some(Ok(_)), Some(Ok(_))))
-}
-
-/// JSON may be laid out over several lines.
-fn one_line(json: &str) -> String {
-    let value = serde_json::from_str::<Value>(json);
-    value.map_or_else(|_| json.to_owned(), |value| value.to_string())
-}
+/// How long a look at the pane may take at least.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What the reporter's answers come to.
 fn judge(answers: &Answers, asked: bool) -> Exit {
@@ -354,15 +283,21 @@ fn judge(answers: &Answers, asked: bool) -> Exit {
             _ => {}
         }
     }
-    if answers.flushed != Some(true) {
+    if let Some(detail) = &answers.not_ours {
+        say(detail);
+        return Exit::Refused;
+    }
+    let refusals = ["foreign_pane", "deferred", "protocol_rejected"];
+    if let Some(Err(reason)) = answers.flushed.as_ref().filter(|_| raised(&refusals).is_none()) {
         let why = raised(&["connect_failed", "timeout", "not_pane_api"]);
         say(&match why {
             Some((kind, detail)) => format!("{kind}: {detail}"),
-            None => "not delivered in time".to_owned(),
+            None if reason == "timeout" => "not delivered in time".to_owned(),
+            None => format!("not delivered: {reason}"),
         });
         return Exit::Unreachable;
     }
-    match raised(&["foreign_pane", "deferred", "protocol_rejected"]) {
+    match raised(&refusals) {
         Some((kind, detail)) => {
             say(&format!("{kind}: {detail}"));
             Exit::Refused
@@ -371,16 +306,31 @@ fn judge(answers: &Answers, asked: bool) -> Exit {
     }
 }
 
-/// Waits for the others that report to the pane right now: what a read-back
-/// shows is then what the last one said. One that hangs is not waited for.
-fn take_turn(lease: &LeaseFile) -> Option<File> {
-    let file = open(&lease.path().with_extension("turn")).ok()?;
-    wait_for(TURN, || file.try_lock().ok());
-    Some(file)
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+/// Reports to Herdr itself.
+fn straight(once: &Once<'_>, events: Vec<Event>) -> Exit {
+    let mut exit = Exit::Fine;
+    let mut activity = Activity::default();
+    let mut said = Vec::new();
+    for event in events {
+        // Everything is delivered when this ends, so there is nothing to flush.
+        let EventLine::Event(what) = event.what.clone() else { continue };
+        if let Err(refused) = activity.apply(what.clone()) {
+            event.complain(&refused.to_string());
+            exit = Exit::Usage;
+        }
+        said.push(what);
+    }
+    let Some(reported) = once.report(said) else {
+        say("nothing can be sent");
+        return Exit::Unreachable;
+    };
+    let mut answers = Answers::of_once(&reported);
+    if !reported.in_time && answers.diagnostics.iter().all(|(kind, _)| kind == "timeout") {
+        let detail = format!("the server does not answer within {} s", LIMIT.as_secs());
+        answers.diagnostics = vec![("timeout".to_owned(), detail)];
+    }
+    match judge(&answers, true) {
+        Exit::Fine => exit,
+        other => other,
+    }
 }

@@ -1,4 +1,4 @@
-//! Starting the guard and becoming the command.
+//! Starting the supervisor and becoming the command.
 
 use std::ffi::OsStr;
 use std::io;
@@ -7,29 +7,31 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use herdr_reporter::{LeaseFile, Role};
+use herdr_reporter::Role;
+use herdr_reporter::sidecar::LeaseFile;
 use rustix::process::getpid;
 
 use super::Args;
-use crate::commands::{flags_before, settings_of};
+use super::init::{is_first_process, stay};
+use crate::commands::{flags_before, settings_that_fit};
 use crate::control::HERDR_REPORT_SOCKET;
 use crate::exit::Exit;
-use crate::guard::{Launch, Watched, launch};
 use crate::output::say;
 use crate::place::Place;
+use crate::supervisor::{Launch, Watched, Word, launch};
 use crate::text::shown;
 use crate::words::agent_of;
 
-/// How long CMD waits for its guard. It runs with or without one.
+/// How long CMD waits for its supervisor. It runs with or without one.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Becomes the command; comes back only if it cannot.
 pub(crate) fn run(args: Args) -> Exit {
     let Some((program, arguments)) = args.command.split_first() else { return Exit::Usage };
-    let loaded = match settings_of(args.settings, agent_of(Path::new(program))) {
-        Ok(loaded) => loaded,
-        Err(exit) => return exit,
-    };
+    let (loaded, wrong) = settings_that_fit(args.settings, agent_of(Path::new(program)));
+    if let Some(wrong) = wrong {
+        say(&wrong);
+    }
     let mut command = Command::new(program);
     command.args(arguments);
     if args.scrub {
@@ -41,11 +43,23 @@ pub(crate) fn run(args: Args) -> Exit {
             if loaded.named {
                 loaded.warnings.iter().for_each(|warning| say(warning));
             }
-            let lease = LeaseFile::of_pane(config, &pane);
-            command.env(HERDR_REPORT_SOCKET, lease.control_socket());
-            if let Err(error) = guard_this_process(args.command.len(), program) {
-                say(&format!("no guard, so nothing is reported: {error}"));
+            if is_first_process() {
+                say(&format!("as the first process it cannot supervise: {}", stay()));
             }
+            let lease = LeaseFile::of_pane(config, &pane);
+            let socket = lease.supervisor_socket(std::process::id());
+            match supervise_this_process(args.command.len(), program) {
+                Ok(Word::Deaf) => say(&format!(
+                    "what hooks say is not heard: nobody can listen at {}; set XDG_RUNTIME_DIR to \
+                     a folder of this user's own",
+                    shown(&socket.to_string_lossy())
+                )),
+                Ok(_) => {}
+                Err(error) => say(&format!("no supervisor, so nothing is reported: {error}")),
+            }
+            // Also where nobody listens: what it says must not be taken for
+            // another agent's.
+            command.env(HERDR_REPORT_SOCKET, socket);
         }
         Ok(Place::Broken(why)) if config.enabled => say(&format!("misconfigured: {why}")),
         Ok(_) => {}
@@ -79,13 +93,13 @@ fn is_there(program: &Path) -> bool {
         && std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
-fn guard_this_process(command_words: usize, program: &OsStr) -> Result<(), String> {
+fn supervise_this_process(command_words: usize, program: &OsStr) -> Result<Word, String> {
     let watched = Watched::open(getpid().as_raw_nonzero().get())?;
     let watched = watched.ok_or("this process cannot be found")?;
     let flags = flags_before(command_words);
     let command = Some(program.to_owned());
     let launched = launch(Launch { watched: &watched, flags, command, patience: PATIENCE });
-    launched.map(drop).map_err(|error| error.to_string())
+    launched.map_err(|error| error.to_string())
 }
 
 fn scrub(command: &mut Command) {

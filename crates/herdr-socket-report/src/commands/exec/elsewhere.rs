@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::Args;
-use crate::commands::settings_of;
+use crate::commands::settings_that_fit;
 use crate::exit::Exit;
 use crate::output::say;
 use crate::place::Place;
@@ -16,8 +16,9 @@ use crate::words::agent_of;
 /// Runs the command and ends as it does.
 pub(crate) fn run(args: Args) -> Exit {
     let Some((program, arguments)) = args.command.split_first() else { return Exit::Usage };
-    if let Err(exit) = settings_of(args.settings, agent_of(Path::new(program))) {
-        return exit;
+    let (_, wrong) = settings_that_fit(args.settings, agent_of(Path::new(program)));
+    if let Some(wrong) = wrong {
+        say(&wrong);
     }
     match args.pane.find(|name| std::env::var_os(name)) {
         Ok(Place::Outside(_)) => {}

@@ -1,10 +1,12 @@
-//! `exec`: starts a guard, then becomes the command.
+//! `exec`: starts a supervisor, then becomes the command.
 
 #[cfg(unix)]
 mod begin;
 #[cfg(not(unix))]
 #[path = "elsewhere.rs"]
 mod begin;
+#[cfg(unix)]
+mod init;
 
 use std::ffi::OsString;
 
@@ -16,13 +18,14 @@ use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
 use crate::words::states;
 
-/// Become CMD, with a guard that keeps its pane true
+/// Become CMD, with a supervisor that keeps its pane true
 ///
 /// Process, process group, signals, job control and exit code are CMD's own:
-/// nothing stands between it and the terminal. A guard beside it owns the pane,
-/// takes what hooks and scripts say (emit, state, title, …), shows a stopped
-/// CMD as suspended, and clears the pane when CMD ends, however it ends.
-/// Outside Herdr it only becomes CMD.
+/// nothing stands between it and the terminal. A supervisor beside it owns the
+/// pane, takes what CMD's hooks and scripts say (emit, state, title, …), shows a
+/// stopped CMD as suspended while nobody else reports, and clears the pane when
+/// CMD ends, however it ends. As the first process of a container it stays as
+/// CMD's parent. Outside Herdr it only becomes CMD.
 ///
 /// A CMD that Herdr knows by name, such as claude, keeps the state that Herdr
 /// sees itself, unless --agent names it.

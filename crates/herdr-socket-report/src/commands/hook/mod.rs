@@ -12,17 +12,21 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use herdr_reporter::repaired;
-use serde_json::json;
+use herdr_proto::AgentLabel;
+use herdr_reporter::AgentEvent;
+use herdr_reporter::sidecar::repaired;
 
 pub(crate) use statusline::Args as StatuslineArgs;
 
 use super::agents::{AGENTS, Agent};
 use super::emit::{Common, Report};
+use super::settings_of;
 use crate::exit::Exit;
 use crate::output::{print, say};
+use crate::settings::Loaded;
 use crate::text::{alternatives, shown};
 use payload::Payload;
+use said::Said;
 
 /// Take one hook call of an agent
 ///
@@ -53,34 +57,70 @@ const CALL_MAX: u64 = 16 * 1024 * 1024;
 
 impl Args {
     pub(crate) fn run(self) -> Exit {
-        let report = Report::new(self.common, false);
         let agent = match agent(&self.caller) {
             Ok(agent) => agent,
-            Err(wrong) => return report.refuse(&wrong),
+            Err(wrong) => return refuse(self.common, &wrong),
         };
         let (calls, mut events): (Vec<_>, Vec<_>) =
             self.call.into_iter().partition(|word| word.trim_start().starts_with('{'));
         let event = events.pop();
-        if agent.answers {
-            // A prompt goes on only if somebody says so.
-            let answer = if event.as_deref() == Some("beforeSubmitPrompt") {
-                json!({"continue": true})
-            } else {
-                json!({})
-            };
-            print(format!("{answer}\n").as_bytes(), std::io::stdout().lock());
+        if let Some(answer) = agent.answer(event.as_deref()) {
+            print(answer.as_bytes(), std::io::stdout().lock());
         }
         let call = calls.into_iter().next().map(String::into_bytes);
         let Some(call) = call.or_else(stdin) else {
-            return report.refuse("a hook call is a JSON object on stdin or the last argument");
+            let wrong = "a hook call is a JSON object on stdin or the last argument";
+            return refuse(self.common, wrong);
         };
         let call = repaired(&call);
         let Some(payload) = Payload::parse(&call) else {
-            return report.refuse("this hook call is not a JSON object");
+            return refuse(self.common, "this hook call is not a JSON object");
         };
-        let said = said::said(agent, event.as_deref(), &payload);
-        report.hook(agent.name, said.events, said.first_title)
+        report(self.common, agent, |loaded| {
+            said::said(agent, event.as_deref(), &payload, &loaded.settings.config)
+        })
     }
+}
+
+fn refuse(common: Common, wrong: &str) -> Exit {
+    Report::new(common, false).refuse(wrong)
+}
+
+/// Reports what an agent says.
+fn report(common: Common, agent: &Agent, said: impl FnOnce(&Loaded) -> Said) -> Exit {
+    let mut loaded = match settings_of(common.settings.clone(), Some(agent.name.to_owned())) {
+        Ok(loaded) => loaded,
+        Err(exit) => return if common.strict { exit } else { Exit::Fine },
+    };
+    let label = AgentLabel::normalize(&loaded.settings.agent);
+    // Herdr finds such an agent by itself, be it in a moment.
+    loaded.settings.config.leave_state = label.is_some_and(|label| label.is_known());
+    let Said { mut events, first_title } = said(&loaded);
+    if let Some(title) = first_title.filter(|_| !is_titled(&common, &loaded)) {
+        events.push(AgentEvent::title_changed(Some(title)));
+    }
+    Report::new(common, false).hook(loaded, events)
+}
+
+/// Whether the pane shows a title, as far as that can be told.
+#[cfg(unix)]
+fn is_titled(common: &Common, loaded: &Loaded) -> bool {
+    use crate::place::Place;
+
+    /// How long a look at the pane may take.
+    const LOOK: Duration = Duration::from_millis(200);
+    let Ok(Place::Pane(pane)) = common.pane.find(|name| std::env::var_os(name)) else {
+        return false;
+    };
+    let look = herdr_reporter::sidecar::shown(&pane, &loaded.settings.config, LOOK);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let shown = runtime.ok().and_then(|runtime| runtime.block_on(look).ok());
+    shown.is_some_and(|pane| pane.title.is_some())
+}
+
+#[cfg(not(unix))]
+fn is_titled(_: &Common, _: &Loaded) -> bool {
+    true
 }
 
 /// An agent that calls hooks.

@@ -1,33 +1,48 @@
 //! From an agent's hook call to events. Pure.
 
+use herdr_proto::{ReportState, StateKey};
+use herdr_reporter::{
+    AgentEvent, Config, EventId, MAIN_AGENT, Privacy, Prompt, PromptKind, ReasonLabel,
+    SessionStarted, Source,
+};
 use serde_json::{Value, json};
 
 use super::payload::Payload;
 use crate::commands::agents::{Agent, Says};
 
 /// What a hook call says.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(super) struct Said {
-    /// Events of the event language.
-    pub(super) events: Vec<Value>,
+    pub(super) events: Vec<AgentEvent>,
     /// A title for a pane that has none.
     pub(super) first_title: Option<String>,
 }
 
-/// The agent of the pane, in events.
-const MAIN: &str = "main";
+/// The id of a prompt that a notification tells of.
+const NOTICE: &str = "notice";
+/// Who compacts the context, as an agent of its own.
+const COMPACTION: &str = "compaction";
 /// Longest id that is made of a text, in characters.
 const ID: usize = 200;
 
 /// What this call of `agent` says. `event` comes before the payload's own.
-pub(super) fn said(agent: &Agent, event: Option<&str>, payload: &Payload) -> Said {
+pub(super) fn said(
+    agent: &Agent,
+    event: Option<&str>,
+    payload: &Payload,
+    config: &Config,
+) -> Said {
     let named = payload.text(&["hook_event_name", "hookEventName", "type"]);
     let Some(event) = event.map(str::to_owned).or(named) else { return Said::default() };
     let kind = payload.text(&["notification_type"]);
     let Some(says) = agent.says(&event, kind.as_deref()) else { return Said::default() };
     let call = Call { agent, payload, who: payload.text(&["agent_id"]) };
+    let mut events = call.events(says);
+    if agent.guesses {
+        events.extend(call.guess(says, config));
+    }
     let first_title = (says == Says::Turn).then(|| call.prompt()).flatten();
-    Said { events: call.events(says), first_title }
+    Said { events, first_title }
 }
 
 struct Call<'a> {
@@ -38,88 +53,77 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    fn events(&self, says: Says) -> Vec<Value> {
+    fn events(&self, says: Says) -> Vec<AgentEvent> {
+        let started = |id: &str| AgentEvent::agent_started().of_agent(Some(id.into()));
+        let settled = |id: &str| AgentEvent::agent_settled().of_agent(Some(id.into()));
+        let idle = || AgentEvent::state_settled(ReportState::Idle, None);
         let who = self.who();
-        let started = |id: &str| json!({"event": "agent_started", "agent_id": id});
-        let settled = |id: &str| json!({"event": "agent_settled", "agent_id": id});
-        let idle = || json!({"event": "state_set", "state": "idle", "settles": true});
         let mut events = match says {
             Says::Session => return self.session(),
             // What was open before is over.
             Says::Turn | Says::GoesOn => vec![settled(who), started(who)],
-            Says::Tool => vec![self.asks().unwrap_or_else(|| self.tool())],
+            Says::Tool => vec![self.question().unwrap_or_else(|| self.tool())],
             Says::Runs => vec![settled(who), started(who), self.tool()],
-            Says::Asks => vec![self.asks().unwrap_or_else(|| {
-                self.prompt_opened(&self.id(), "approval", Some(&self.label()))
+            Says::Asks => vec![self.question().unwrap_or_else(|| {
+                self.asks(&self.id(), PromptKind::Approval, Some(self.label()))
             })],
             Says::Approval => {
                 let label = self.details().or_else(|| self.payload.text(&["message"]));
-                vec![self.prompt_opened("notice", "approval", label.as_deref())]
+                vec![self.asks(NOTICE, PromptKind::Approval, label)]
             }
             Says::Question => {
-                let kind = match self.payload.text(&["mode"]).as_deref() {
-                    Some("url") => "auth",
-                    _ => "question",
-                };
-                let label = self.payload.text(&["message"]);
-                vec![self.prompt_opened("notice", kind, label.as_deref())]
+                let signs_in = self.payload.text(&["mode"]).as_deref() == Some("url");
+                let kind = if signs_in { PromptKind::Auth } else { PromptKind::Question };
+                vec![self.asks(NOTICE, kind, self.payload.text(&["message"]))]
             }
-            Says::Answered => vec![json!({"event": "prompt_closed", "prompt_id": "notice"})],
+            Says::Answered => vec![AgentEvent::prompt_closed(NOTICE)],
             Says::Done if self.payload.is("is_interrupt") => match &self.who {
                 Some(subagent) => vec![settled(subagent)],
                 None => vec![idle()],
             },
             Says::Done => vec![
-                json!({"event": "tool_finished", "tool_id": self.tool_id()}),
-                json!({"event": "prompt_closed", "prompt_id": self.id()}),
+                AgentEvent::tool_finished(self.tool_id()),
+                AgentEvent::prompt_closed(self.id()),
             ],
             Says::Subagent => vec![started(&self.subagent())],
             Says::SubagentEnds => vec![settled(&self.subagent())],
-            Says::Compacting => vec![started("compaction")],
-            Says::Compacted => vec![settled("compaction")],
+            Says::Compacting => vec![started(COMPACTION)],
+            Says::Compacted => vec![settled(COMPACTION)],
             Says::MayAsk | Says::Context => Vec::new(),
             Says::Idle => vec![idle()],
             Says::Over => match self.payload.text(&["reason"]).as_deref() {
                 // The program goes on with another session.
-                Some("clear" | "resume") => vec![json!({"event": "session_ended"})],
-                _ => return vec![json!({"event": "release"})],
+                Some("clear" | "resume") => vec![AgentEvent::session_ended()],
+                _ => vec![AgentEvent::Release],
             },
         };
         if matches!(says, Says::Turn | Says::Context) {
             events.extend(self.model());
         }
-        if self.agent.guesses {
-            events.extend(self.guess(says));
-        }
         events
     }
 
     fn who(&self) -> &str {
-        self.who.as_deref().unwrap_or(MAIN)
+        self.who.as_deref().unwrap_or(MAIN_AGENT)
     }
 
-    fn session(&self) -> Vec<Value> {
+    fn agent_id(&self) -> Option<EventId> {
+        Some(self.who().into())
+    }
+
+    fn session(&self) -> Vec<AgentEvent> {
         let text = |names: &[&str]| self.payload.text(names);
         let Some(id) = text(&["session_id", "sessionId", "conversation_id"]) else {
             return Vec::new();
         };
-        let reason = text(&["source"]);
-        let mut event = json!({"event": "session_started", "session_id": id});
-        let fields = [
-            ("reason", reason.clone()),
-            ("model", text(&["model"])),
-            ("title", text(&["session_title"])),
-        ];
-        for (name, value) in fields {
-            if let Some(value) = value {
-                event[name] = value.into();
-            }
-        }
-        let mut events = vec![event];
-        if events[0].get("title").is_none() && reason.as_deref() != Some("compact") {
-            // The title that is shown is another session's.
-            events.push(json!({"event": "title_changed", "title": null}));
-        }
+        let mut session = SessionStarted::new(id);
+        session.reason = text(&["source"]);
+        session.model = text(&["model"]);
+        session.title = text(&["session_title"]);
+        // The title that is shown is another session's.
+        let untitled = session.title.is_none() && session.reason.as_deref() != Some("compact");
+        let mut events = vec![AgentEvent::SessionStarted(session)];
+        events.extend(untitled.then(|| AgentEvent::title_changed(None)));
         events
     }
 
@@ -132,61 +136,56 @@ impl Call<'_> {
     }
 
     /// Model and context where the payload has them.
-    fn model(&self) -> Vec<Value> {
+    fn model(&self) -> Vec<AgentEvent> {
         // A model without its window would take the status line's window off.
         if !self.agent.statusline().is_empty() {
             return Vec::new();
         }
         let number = |name: &str| self.payload.value(&[name]).and_then(|value| value.as_u64());
+        let model = self.payload.text(&["model"]);
         let window = number("context_window_size");
-        let model = self.payload.text(&["model"]).map(
-            |model| json!({"event": "model_changed", "model": model, "context_window": window}),
-        );
-        let used =
-            number("context_tokens").map(|used| json!({"event": "usage_changed", "used": used}));
+        let model = model.map(|model| AgentEvent::model_changed(Some(model), window));
+        let used = number("context_tokens").map(AgentEvent::usage_changed);
         model.into_iter().chain(used).collect()
     }
 
     /// What a person may be asked about, as the label of a block that Herdr
     /// sees; nothing once the agent goes on.
-    fn guess(&self, says: Says) -> Option<Value> {
+    fn guess(&self, says: Says, config: &Config) -> Option<AgentEvent> {
+        let shows = config.message == Source::Auto && config.reason_label != ReasonLabel::Off;
         let label = match says {
-            Says::Tool | Says::MayAsk => Value::from(self.label()),
-            Says::Done | Says::GoesOn | Says::Answered | Says::Turn | Says::Idle => Value::Null,
+            Says::Tool | Says::MayAsk => match config.privacy {
+                _ if !shows => return None,
+                Privacy::Text => Some(self.label()),
+                Privacy::Tool => Some(self.tool_name()),
+                _ => return None,
+            },
+            Says::Done | Says::GoesOn | Says::Answered | Says::Turn | Says::Idle => None,
             _ => return None,
         };
-        Some(json!({"event": "labels_changed", "labels": {"blocked": label}}))
+        Some(AgentEvent::labels_changed([(StateKey::Blocked, label)]))
     }
 
-    fn tool(&self) -> Value {
-        json!({
-            "event": "tool_started",
-            "tool_id": self.tool_id(),
-            "tool": self.tool_name(),
-            "agent_id": self.who(),
-        })
+    fn tool(&self) -> AgentEvent {
+        AgentEvent::tool_started(self.tool_id(), self.tool_name()).of_agent(self.agent_id())
     }
 
     /// A tool that asks a person.
-    fn asks(&self) -> Option<Value> {
+    fn question(&self) -> Option<AgentEvent> {
         let name = self.tool_name().to_lowercase().replace('_', "");
         if !name.starts_with("askuser") {
             return None;
         }
         let input = self.input();
         let question = input.pointer("/questions/0/question").or_else(|| input.get("question"));
-        let question = question.and_then(Value::as_str);
-        Some(self.prompt_opened(&self.id(), "question", question))
+        let question = question.and_then(Value::as_str).map(str::to_owned);
+        Some(self.asks(&self.id(), PromptKind::Question, question))
     }
 
-    fn prompt_opened(&self, id: &str, kind: &str, label: Option<&str>) -> Value {
-        json!({
-            "event": "prompt_opened",
-            "prompt_id": id,
-            "kind": kind,
-            "label": label,
-            "agent_id": self.who(),
-        })
+    fn asks(&self, id: &str, kind: PromptKind, label: Option<String>) -> AgentEvent {
+        let mut prompt = Prompt::of(kind);
+        prompt.label = label;
+        AgentEvent::prompt_opened(id, prompt).of_agent(self.agent_id())
     }
 
     fn tool_name(&self) -> String {

@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
 
-use herdr_reporter::{repaired, show_context};
-use serde_json::{Value, json};
+use herdr_reporter::AgentEvent;
+use herdr_reporter::sidecar::{repaired, show_context};
+use serde_json::Value;
 
 use super::payload::Payload;
-use super::{agent, stdin};
-use crate::commands::emit::{Common, Report};
+use super::said::Said;
+use super::{agent, refuse, report, stdin};
+use crate::commands::emit::Common;
 use crate::exit::Exit;
 use crate::output::{print, say};
 
@@ -41,13 +43,12 @@ pub(super) struct Status {
 
 impl Args {
     pub(crate) fn run(self) -> Exit {
-        let report = Report::new(self.common, false);
         let agent = match agent(&self.caller) {
             Ok(agent) => agent,
-            Err(wrong) => return report.refuse(&wrong),
+            Err(wrong) => return refuse(self.common, &wrong),
         };
         let Some(call) = stdin() else {
-            return report.refuse("a status line is told a JSON object on stdin");
+            return refuse(self.common, "a status line is told a JSON object on stdin");
         };
         let drawing = self
             .command
@@ -58,7 +59,8 @@ impl Args {
         if drawing.is_none() {
             print(status.line().as_bytes(), std::io::stdout().lock());
         }
-        let exit = report.hook(agent.name, status.events(), None);
+        let said = Said { events: status.events(), first_title: None };
+        let exit = report(self.common, agent, |_| said);
         match drawing {
             // The line is that command's, and so is how it ended.
             Some(Some(mut child)) => match child.wait() {
@@ -100,12 +102,10 @@ impl Status {
         }
     }
 
-    pub(super) fn events(self) -> Vec<Value> {
-        let model = self.model.map(|model| {
-            json!({"event": "model_changed", "model": model, "context_window": self.window})
-        });
-        let used = self.used.map(|used| json!({"event": "usage_changed", "used": used}));
-        let title = self.title.map(|title| json!({"event": "title_changed", "title": title}));
+    pub(super) fn events(self) -> Vec<AgentEvent> {
+        let model = self.model.map(|model| AgentEvent::model_changed(Some(model), self.window));
+        let used = self.used.map(AgentEvent::usage_changed);
+        let title = self.title.map(|title| AgentEvent::title_changed(Some(title)));
         [model, used, title].into_iter().flatten().collect()
     }
 

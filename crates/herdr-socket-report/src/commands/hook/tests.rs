@@ -1,7 +1,8 @@
 //! Each agent's turn, call by call, through mapping and activity.
 
 use herdr_proto::{PresentationText, StateKey};
-use herdr_reporter::{Activity, AgentEvent, Config, EventLine};
+use herdr_reporter::sidecar::Activity;
+use herdr_reporter::{AgentEvent, Config};
 use serde_json::{Value, json};
 
 use super::payload::Payload;
@@ -23,20 +24,17 @@ impl Shown {
 
     fn call(&mut self, event: Option<&str>, call: &Value) {
         let text = call.to_string();
-        let said = said(self.agent, event, &Payload::parse(&text).unwrap());
+        let payload = Payload::parse(&text).unwrap();
+        let said = said(self.agent, event, &payload, &Config::default());
         let mut events = said.events;
         if let Some(title) = said.first_title.filter(|_| self.title.is_none()) {
-            events.push(json!({"event": "title_changed", "title": title}));
+            events.push(AgentEvent::title_changed(Some(title)));
         }
         self.tell(events);
     }
 
-    fn tell(&mut self, events: Vec<Value>) {
+    fn tell(&mut self, events: Vec<AgentEvent>) {
         for event in events {
-            let parsed = EventLine::parse(event.to_string().as_bytes());
-            let Ok(Some(EventLine::Event(event))) = parsed else {
-                panic!("{event} is not an event: {parsed:?}")
-            };
             if let AgentEvent::TitleChanged { title, .. } = &event {
                 self.title.clone_from(title);
             }
@@ -184,7 +182,7 @@ fn a_status_line_has_model_context_and_title() {
         let status = Status::of(&payload);
         let line = status.line();
         let mut shown = Shown::of(&AGENTS[0]);
-        shown.tell(vec![json!({"event": "agent_started"})]);
+        shown.tell(vec![AgentEvent::agent_started()]);
         shown.tell(status.events());
         let now = shown.now();
         (line, now["model"].clone(), now["ctx"].clone(), now["title"].clone())

@@ -1,6 +1,7 @@
 //! What comes before the first line.
 
-use herdr_reporter::{LeaseFile, Reporter};
+use herdr_reporter::Reporter;
+use herdr_reporter::sidecar::LeaseFile;
 use rustix::stdio::stdin;
 use rustix::termios::isatty;
 
@@ -8,6 +9,7 @@ use super::Args;
 use super::session::Session;
 use super::voice::Voice;
 use crate::commands::settings;
+use crate::control::Door;
 use crate::exit::Exit;
 use crate::input::Host;
 use crate::log;
@@ -57,7 +59,10 @@ pub(crate) fn run(args: Args) -> Exit {
     }
     let allow_foreign_socket = loaded.settings.config.allow_foreign_socket;
     let lease = match &place {
-        Place::Pane(pane) => Some(LeaseFile::of_pane(&loaded.settings.config, pane)),
+        Place::Pane(pane) => {
+            let lease = LeaseFile::of_pane(&loaded.settings.config, pane);
+            Some((Door::open(&loaded.settings, &lease), lease))
+        }
         Place::Outside(_) | Place::Broken(_) => None,
     };
     let reporter = reporter(loaded.settings, &place, args.pid);

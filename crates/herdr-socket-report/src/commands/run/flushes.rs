@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use herdr_reporter::{Flushed, Handle};
+use serde_json::Value;
 
 use super::voice::Voice;
 
@@ -35,9 +36,9 @@ impl Flushes {
     }
 
     /// Answers a flush as soon as it is done.
-    pub(crate) fn begin(&self, id: Option<String>, timeout: Duration) {
+    pub(crate) fn begin(&self, id: Value, timeout: Duration) {
         if *self.open.lock() >= OPEN_MAX {
-            self.voice.answer(id.as_deref(), Some("too_many"));
+            self.voice.answer(&id, Some("too_many"));
             return;
         }
         *self.open.lock() += 1;
@@ -49,10 +50,10 @@ impl Flushes {
                 // waits any more.
                 _ if open.0.over.load(Ordering::Relaxed) => Some("ended"),
                 Flushed::Delivered => None,
-                Flushed::Inactive => Some("inactive"),
+                Flushed::NotReporting(why) => Some(why.as_str()),
                 _ => Some("timeout"),
             };
-            voice.answer(id.as_deref(), refusal);
+            voice.answer(&id, refusal);
             drop(open);
         });
     }

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 use herdr_reporter::DiagnosticKind::{
     ConnectFailed, Deferred, ForeignPane, NotPaneApi, ProtocolRejected, Timeout,
 };
-use herdr_reporter::{Ended, Handle, LeaseFile, Reporter};
+use herdr_reporter::sidecar::LeaseFile;
+use herdr_reporter::{Ended, Handle, Reporter};
 
 use super::flushes::Flushes;
 use super::voice::Voice;
 use crate::commands::KEPT;
-use crate::control::{Control, Intake};
+use crate::control::{Addresses, Control, Door, Intake};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::input::{End, Host, Item, Stdin, leave_the_hosts_group};
@@ -29,7 +30,7 @@ pub(crate) struct Session {
     pub(crate) reporter: Reporter,
     /// What says whose the pane is, and where others may speak to it; nothing
     /// outside a pane.
-    pub(crate) lease: Option<LeaseFile>,
+    pub(crate) lease: Option<(Door, LeaseFile)>,
     pub(crate) place: Place,
     pub(crate) voice: Voice,
     /// Nothing is said about lines: nobody reports here.
@@ -54,10 +55,10 @@ impl Session {
         let active = handle.is_active();
         let followers = self.voice.follow(handle.diagnostics(), handle.receipts());
         let flushes = Flushes::new(handle.clone(), self.voice.clone());
-        let mut control = self
-            .lease
-            .as_ref()
-            .map(|lease| Control::start(lease.control_socket(), Intake::new(handle.clone())));
+        let mut control = self.lease.as_ref().map(|(door, lease)| {
+            let addresses = Addresses { pane: lease.control_socket(), own: None };
+            Control::start(addresses, &Intake::new(handle.clone()), door.clone())
+        });
         let mut stdin = Stdin::new(signals, host);
         let end = self.read(&mut stdin, &handle, &flushes);
 
@@ -100,7 +101,7 @@ impl Session {
                 }
             }
             Place::Pane(_) => {
-                if let Some(lease) = lease {
+                if let Some((_, lease)) = lease {
                     explain_silence(&lease, &handle, end, &voice);
                 }
                 explain_loss(ended, &voice);
@@ -177,7 +178,8 @@ fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, voice: &Voice) 
 
 /// Says that the row may stay, where no diagnostic has said why.
 fn explain_loss(ended: Ended, voice: &Voice) {
-    if ended == Ended::NotReleased && !voice.raised(&[ConnectFailed, Timeout, NotPaneApi]) {
+    let told = [ConnectFailed, Timeout, NotPaneApi, ProtocolRejected];
+    if ended == Ended::NotReleased && !voice.raised(&told) {
         let detail =
             "the release was not answered in time; if the row stays, `release` gives it back";
         voice.raise(Timeout, detail);
@@ -187,7 +189,9 @@ fn explain_loss(ended: Ended, voice: &Voice) {
 /// Whether anything reached the server, for `--strict`.
 fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     let counters = handle.counters();
-    let (offered, delivered) = (counters.offered > 0, counters.delivered > 0);
+    // What is delivered beside a state that fails does not show.
+    let shown = counters.applied > 0 || !voice.raised(&[ConnectFailed, ProtocolRejected]);
+    let (offered, delivered) = (counters.offered > 0, counters.delivered > 0 && shown);
     let lost = ended == Ended::NotReleased;
     if lost || (!delivered && voice.raised(&[ConnectFailed, Timeout, NotPaneApi])) {
         Exit::Unreachable

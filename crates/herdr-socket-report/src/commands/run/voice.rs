@@ -1,7 +1,10 @@
 //! What `run` says: sentences on stderr, output lines on stdout. Neither ever
 //! holds the reading of the input up.
 
+use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -9,6 +12,7 @@ use std::time::Duration;
 
 use herdr_proto::strip_controls;
 use herdr_reporter::{Diagnostic, DiagnosticKind, Feed, Receipt};
+use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::output::{Lines, NAME, Outlet, Record};
@@ -22,6 +26,8 @@ pub(crate) struct Voice {
     errors: Lines,
     output: Lines,
     receipts: bool,
+    /// Stdout and stderr are one, and everything is told on stdout.
+    once: bool,
     raised: Arc<Mutex<Vec<DiagnosticKind>>>,
     outlets: Arc<Mutex<Option<(Outlet, Outlet)>>>,
 }
@@ -36,6 +42,7 @@ impl Voice {
             errors: errors.lines(),
             output: output.lines(),
             receipts,
+            once: receipts && are_one(io::stdout().as_fd(), io::stderr().as_fd()),
             raised: Arc::default(),
             outlets: Arc::new(Mutex::new(Some((errors, output)))),
         }
@@ -53,23 +60,26 @@ impl Voice {
 
     /// A diagnostic on stderr, and on stdout if everything is told there.
     pub(crate) fn diagnose(&self, diagnostic: &str, detail: &str) {
-        self.say(&format!("{diagnostic}: {detail}"));
-        if self.receipts {
-            self.output.put(&Record::Diagnostic { diagnostic, detail }.line());
-        }
+        self.tell(diagnostic, detail, &format!("{diagnostic}: {detail}"));
     }
 
     /// A line that is no event, or one of which something was left out.
     pub(crate) fn bad_line(&self, line: u64, why: &str) {
         let detail = format!("line {line}: {why}");
-        self.say(&detail);
+        self.tell("bad_line", &detail, &detail);
+    }
+
+    fn tell(&self, diagnostic: &str, detail: &str, sentence: &str) {
+        if !self.once {
+            self.say(sentence);
+        }
         if self.receipts {
-            self.output.put(&Record::Diagnostic { diagnostic: "bad_line", detail: &detail }.line());
+            self.output.put(&Record::Diagnostic { diagnostic, detail }.line());
         }
     }
 
     /// The answer to a flush.
-    pub(crate) fn answer(&self, id: Option<&str>, refusal: Option<&'static str>) {
+    pub(crate) fn answer(&self, id: &Value, refusal: Option<&'static str>) {
         let record = Record::Flushed { flushed: id, ok: refusal.is_none(), reason: refusal };
         self.output.put(&record.line());
     }
@@ -78,14 +88,14 @@ impl Voice {
     /// hangs up when everything is passed on.
     pub(crate) fn follow(
         &self,
-        diagnostics: Feed<Diagnostic>,
-        receipts: Feed<Receipt>,
+        mut diagnostics: Feed<Diagnostic>,
+        mut receipts: Feed<Receipt>,
     ) -> Receiver<()> {
         let (following, followers) = mpsc::channel();
         if self.receipts {
             let (voice, following) = (self.clone(), following.clone());
             thread::spawn(move || {
-                while let Some(receipt) = receipts.recv() {
+                for receipt in receipts.iter() {
                     voice.output.put(&Record::of_receipt(&receipt).line());
                 }
                 drop(following);
@@ -93,7 +103,7 @@ impl Voice {
         }
         let voice = self.clone();
         thread::spawn(move || {
-            while let Some(diagnostic) = diagnostics.recv() {
+            for diagnostic in diagnostics.iter() {
                 voice.raise(diagnostic.kind, &diagnostic.detail);
             }
             drop(following);
@@ -128,4 +138,13 @@ impl Voice {
             self.diagnose(kind.as_str(), detail);
         }
     }
+}
+
+/// Whether what is written to both comes out at the same place.
+fn are_one(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> bool {
+    let place = |fd: BorrowedFd<'_>| {
+        let found = File::from(fd.try_clone_to_owned().ok()?).metadata().ok()?;
+        Some((found.dev(), found.ino(), found.rdev()))
+    };
+    place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one))
 }

@@ -49,7 +49,7 @@ pub(super) fn redact(line: &[u8]) -> String {
             hide(&mut value, false);
             value.to_string()
         }
-        Err(_) => format!("<{} bytes that are no JSON>", line.len()),
+        Err(_) => format!("<{} bytes that are not JSON>", line.len()),
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
         ] {
             assert!(shown.contains(part), "{part} in {shown}");
         }
-        assert_eq!(redact(b"no \xff"), "<4 bytes that are no JSON>");
+        assert_eq!(redact(b"no \xff"), "<4 bytes that are not JSON>");
         assert_eq!(redact(br#""secret""#), r#""<6 characters>""#);
     }
 

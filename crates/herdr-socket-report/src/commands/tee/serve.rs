@@ -120,7 +120,7 @@ fn make_way(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
         Ok(found) if !found.file_type().is_socket() => {
-            in_the_way("something that is no socket is in the way")
+            in_the_way("something that is not a socket is in the way")
         }
         Ok(_) => match StdUnixStream::connect(path) {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),

@@ -33,6 +33,9 @@ pub(crate) struct Agent {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     tokens: BTreeMap<String, String>,
     state_change_seq: u64,
+    /// The state is on record, and only the shell runs in the pane.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    without_process: bool,
 }
 
 impl Agent {
@@ -59,7 +62,14 @@ impl Agent {
             title: info.title.as_deref().and_then(clean),
             tokens: tokens.map(|(key, text)| (strip_controls(key), strip_controls(text))).collect(),
             state_change_seq: info.state_change_seq,
+            without_process: false,
         }
+    }
+
+    /// The same, shown as a state that nobody keeps true.
+    pub(crate) fn without_process(self) -> Self {
+        let label = Some("no process".to_owned());
+        Self { status: AgentStatus::UNKNOWN, label, without_process: true, ..self }
     }
 
     /// Whether this is still the state of an earlier look. One that went and

@@ -1,10 +1,12 @@
 //! A look at the server each second, and what is shown of it.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use herdr_proto::{SessionSnapshot, Snapshot, strip_controls};
+use herdr_pane_control::Evidence;
+use herdr_proto::{PaneId, ProcessInfoGet, SessionSnapshot, Snapshot, strip_controls};
 use herdr_socket_transport::{Client, Error, Options, find_socket};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::stdio::stdout;
@@ -44,6 +46,25 @@ pub(crate) fn run(args: &Args) -> Exit {
             Exit::Usage
         }
     }
+}
+
+/// The server, and the panes whose agent has no process.
+type Look = (Snapshot, HashSet<PaneId>);
+
+/// Looks at everything. Processes are asked for pane by pane, and only where an
+/// agent is on record.
+async fn look_at(client: &Client) -> Result<Look, Error> {
+    let snapshot = client.call(&SessionSnapshot::default()).await?.snapshot;
+    let mut without = HashSet::new();
+    for agent in &snapshot.agents {
+        // A pane that went meanwhile is missing at the next look.
+        let reply = client.call(&ProcessInfoGet::new(agent.pane_id.clone())).await;
+        let processes = reply.ok().map(|reply| reply.process_info);
+        if Evidence::of(Some(agent), processes.as_ref()) == Evidence::OnlyShell {
+            without.insert(agent.pane_id.clone());
+        }
+    }
+    Ok((snapshot, without))
 }
 
 struct Watch {
@@ -87,23 +108,21 @@ impl Watch {
     }
 
     /// What the server shows; `None` once a signal came.
-    fn look(&self) -> Option<Result<Snapshot, Error>> {
-        let everything = SessionSnapshot::default();
+    fn look(&self) -> Option<Result<Look, Error>> {
         self.runtime.block_on(async {
             tokio::select! {
                 () = self.signals.came() => None,
-                reply = self.client.call(&everything) => {
-                    Some(reply.map(|reply| reply.snapshot))
-                }
+                look = look_at(&self.client) => Some(look),
             }
         })
     }
 
     /// Takes a look's outcome. A server that went is told from one that stays
     /// away.
-    fn take(&mut self, look: Result<Snapshot, Error>, now: Instant) -> (Vec<Change>, Server) {
+    fn take(&mut self, look: Result<Look, Error>, now: Instant) -> (Vec<Change>, Server) {
         match look {
-            Ok(snapshot) => {
+            Ok((snapshot, without_process)) => {
+                self.table.without_process = without_process;
                 let server =
                     if self.waiting.take().is_some() { Server::Back } else { Server::Same };
                 (self.table.take(&snapshot, now), server)
@@ -117,7 +136,7 @@ impl Watch {
         }
     }
 
-    fn draw(mut self, mut screen: Screen, first: Result<Snapshot, Error>) {
+    fn draw(mut self, mut screen: Screen, first: Result<Look, Error>) {
         let place = format!("at {}", self.client.socket().display());
         let mut look = first;
         let mut tick = 0;
@@ -139,7 +158,7 @@ impl Watch {
         }
     }
 
-    fn tell(mut self, json: bool, first: Result<Snapshot, Error>) {
+    fn tell(mut self, json: bool, first: Result<Look, Error>) {
         let start = Instant::now();
         let outlet = Outlet::start("stdout", io::stdout());
         let out = outlet.lines();

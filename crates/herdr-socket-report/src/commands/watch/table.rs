@@ -1,9 +1,9 @@
 //! What was seen of the agents, from one look to the next.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use herdr_proto::Snapshot;
+use herdr_proto::{PaneId, Snapshot};
 
 use super::agent::Agent;
 
@@ -12,6 +12,8 @@ use super::agent::Agent;
 pub(crate) struct Table {
     rows: Vec<Row>,
     looked: bool,
+    /// The panes that have an agent on record and no process of it.
+    pub(crate) without_process: HashSet<PaneId>,
 }
 
 /// An agent and since when its state has been seen.
@@ -55,7 +57,10 @@ impl Table {
             before.map(|row| (row.agent.key.clone(), row)).collect();
         let mut changes = Vec::new();
         for info in &snapshot.agents {
-            let agent = Agent::of(info, &labels);
+            let mut agent = Agent::of(info, &labels);
+            if self.without_process.contains(&info.pane_id) {
+                agent = agent.without_process();
+            }
             let Some(old) = before.remove(&agent.key) else {
                 let row = Row { agent, since: now, witnessed: self.looked };
                 changes.push(Change::Appeared(row.clone()));
@@ -102,6 +107,20 @@ mod tests {
             r#"{{"pane_id": "{pane}", "agent": "bot", "agent_status": "{status}",
                 "workspace_id": "w1", "state_change_seq": {seq}}}"#
         )
+    }
+
+    #[test]
+    fn a_state_without_a_process_is_shown_as_such() {
+        let start = Instant::now();
+        let mut table = Table::default();
+        let working = snapshot(&agent("w1:p1", "working", 4));
+        table.take(&working, start);
+        table.without_process.insert("w1:p1".parse().unwrap());
+        let changes = table.take(&working, start + SECOND);
+        assert!(matches!(&changes[..], [Change::Changed(row)] if row.witnessed));
+        let row = &table.rows()[0];
+        assert_eq!(row.agent.label.as_deref(), Some("no process"));
+        assert_eq!(row.seen(start + SECOND), Duration::ZERO);
     }
 
     const SECOND: Duration = Duration::from_secs(1);

@@ -1,0 +1,125 @@
+//! The `pane.*` methods that change what panes of a tab have of its area.
+
+use serde_json::json;
+
+use super::Model;
+use super::call::{PaneResize, PaneSwap, PaneZoom, ZoomMode};
+use super::dispatch::{Outcome, set};
+use super::failure::Failure;
+use super::topology::Place;
+
+impl Model {
+    pub(super) fn pane_swap(&mut self, swap: &PaneSwap) -> Outcome {
+        let explicit = swap.source_pane_id.as_deref().zip(swap.target_pane_id.as_deref());
+        let named = swap.source_pane_id.is_some() || swap.target_pane_id.is_some();
+        let invalid = || {
+            let message = "expected a direction, or both source_pane_id and target_pane_id";
+            Failure::new("invalid_pane_swap", message)
+        };
+        let (source, target, missing) = match (swap.direction, explicit) {
+            (Some(side), None) if !named => {
+                let source = self.find_or_focused(swap.pane_id.as_deref())?;
+                let layout = self.place_of(source).map(|place| {
+                    let tab = &self.workspaces[place.workspace].tabs[place.tab];
+                    tab.layout.neighbour(source, side, self.area())
+                });
+                (Some(source), layout.flatten(), "no_neighbor")
+            }
+            (None, Some((source, target))) => {
+                (self.find_pane(source).ok(), self.find_pane(target).ok(), "not_found")
+            }
+            _ => return Err(invalid()),
+        };
+        let places = (
+            source.and_then(|pane| self.place_of(pane)),
+            target.and_then(|pane| self.place_of(pane)),
+        );
+        let reason = match places {
+            (None, _) | (_, None) => Some(missing),
+            _ if source == target => Some("same_pane"),
+            (from, to) if from != to => Some("cross_tab"),
+            _ => None,
+        };
+        let focused = self
+            .focused_workspace()
+            .map(|workspace| Place { workspace, tab: self.workspaces[workspace].active });
+        let place = places.0.or(places.1).or(focused);
+        let place = place.ok_or_else(|| Failure::new("pane_layout_unavailable", "no tab"))?;
+        if let (None, Some(source), Some(target)) = (reason, source, target) {
+            self.workspaces[place.workspace].tabs[place.tab].layout.swap(source, target);
+            self.focus_pane(source);
+            self.tell_layout(place);
+        }
+        let shown = |pane: Option<u64>, asked: &Option<String>| {
+            pane.and_then(|pane| self.pane_id(pane)).or_else(|| asked.clone())
+        };
+        let layout = self.layout_view(place);
+        Ok(json!({ "type": "pane_swap", "swap": set(json!({
+            "changed": reason.is_none(),
+            "reason": reason,
+            "source_pane_id": shown(source, &swap.source_pane_id),
+            "target_pane_id": shown(target, &swap.target_pane_id),
+            "focused_pane_id": layout["focused_pane_id"],
+            "layout": layout,
+        })) }))
+    }
+
+    pub(super) fn pane_zoom(&mut self, zoom: &PaneZoom) -> Outcome {
+        let pane = self.find_or_focused(zoom.pane_id.as_deref())?;
+        let focus_changed = self.focused_pane() != Some(pane);
+        if focus_changed {
+            self.focus_pane(pane);
+        }
+        let place = self.place_of(pane).ok_or_else(|| Failure::pane_not_found("to zoom"))?;
+        let tab = &mut self.workspaces[place.workspace].tabs[place.tab];
+        let reason = match (zoom.mode, tab.zoomed) {
+            _ if tab.layout.ids().len() == 1 => Some("single_pane"),
+            (ZoomMode::On, true) => Some("already_zoomed"),
+            (ZoomMode::Off, false) => Some("already_unzoomed"),
+            _ => None,
+        };
+        tab.zoomed ^= reason.is_none();
+        let zoomed = tab.zoomed;
+        let layout = self.layout_view(place);
+        let changed = reason.is_none() || focus_changed;
+        if changed {
+            self.tell_layout(place);
+        }
+        Ok(json!({ "type": "pane_zoom", "zoom": set(json!({
+            "changed": changed,
+            "zoom_changed": reason.is_none(),
+            "focus_changed": focus_changed,
+            "reason": reason,
+            "pane_id": self.pane_id(pane),
+            "focused_pane_id": layout["focused_pane_id"],
+            "zoomed": zoomed,
+            "layout": layout,
+        })) }))
+    }
+
+    pub(super) fn pane_resize(&mut self, resize: &PaneResize) -> Outcome {
+        let pane = self.find_or_focused(resize.pane_id.as_deref())?;
+        let place = self.place_of(pane).ok_or_else(|| Failure::pane_not_found("to resize"))?;
+        let amount = resize.amount.filter(|amount| amount.is_finite()).unwrap_or(0.05);
+        let area = self.area();
+        let layout = &mut self.workspaces[place.workspace].tabs[place.tab].layout;
+        let changed = layout.resize(pane, resize.direction, amount.abs().min(0.5), area);
+        let layout = self.layout_view(place);
+        if changed {
+            self.tell_layout(place);
+        }
+        Ok(json!({ "type": "pane_resize", "resize": set(json!({
+            "changed": changed,
+            "reason": (!changed).then_some("unchanged"),
+            "pane_id": self.pane_id(pane),
+            "focused_pane_id": layout["focused_pane_id"],
+            "layout": layout,
+        })) }))
+    }
+
+    pub(super) fn pane_layout(&self, id: Option<&str>) -> Outcome {
+        let pane = self.find_or_focused(id)?;
+        let layout = self.place_of(pane).map(|place| self.layout_view(place));
+        Ok(json!({ "type": "pane_layout", "layout": layout }))
+    }
+}

@@ -1,0 +1,165 @@
+//! Saying it straight to Herdr, where no reporter has the pane.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, Write as _};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use herdr_proto::{AgentLabel, Ttl};
+use herdr_reporter::machine::{Claim, Mode, OneShot};
+use herdr_reporter::sidecar::Process;
+use herdr_reporter::sidecar::{LeaseFile, source_for};
+use herdr_reporter::sidecar::{Reported, report_once};
+use herdr_reporter::{AgentEvent, Outcome, Part};
+use herdr_socket_transport::Endpoint;
+
+use crate::settings::Loaded;
+use crate::wait::wait_for;
+
+/// The kernel counts the starts of processes in units of this.
+const TICK: Duration = Duration::from_millis(10);
+/// The largest number that says when a process was started.
+const NUMBER_BYTES: u64 = 20;
+
+/// Where and how it is said.
+pub(super) struct Once<'a> {
+    pub(super) pane: &'a Endpoint,
+    pub(super) lease: &'a LeaseFile,
+    pub(super) loaded: &'a Loaded,
+    pub(super) ttl: Ttl,
+    /// When this process was started, as [`started`] has it.
+    pub(super) started: u64,
+    pub(super) until: Instant,
+}
+
+impl Once<'_> {
+    /// Says it; `None` if the label is none or nothing can be sent.
+    pub(super) fn report(&self, events: Vec<AgentEvent>) -> Option<Reported> {
+        let settings = &self.loaded.settings;
+        let config = &settings.config;
+        let agent = AgentLabel::normalize(&settings.agent)?;
+        let source = config.source.clone().unwrap_or_else(|| source_for(&agent));
+        let mut claim = Claim::new(self.pane.pane().clone(), source, agent, config);
+        claim.mode = Mode::Once(Box::new(OneShot::new(events, config.clone(), self.started)));
+        claim.own_label = self.loaded.named;
+        claim.metadata_ttl = self.ttl;
+        let turn = Turn::take(self.lease, self.until);
+        let superseded = || turn.as_ref().is_some_and(|turn| turn.is_after(self.started));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+        let report = report_once(self.pane, claim, config, self.until, superseded);
+        let reported = runtime.block_on(report);
+        let said = |it: &herdr_reporter::Receipt| {
+            matches!(it.of, Part::State | Part::Release) && it.outcome != Outcome::Failed
+        };
+        if let Some(turn) = turn.filter(|_| reported.receipts.iter().any(said)) {
+            turn.note(self.started);
+        }
+        Some(reported)
+    }
+}
+
+/// The turn of one of those that report to the pane at the same time: what a
+/// read-back shows is then what the last one said. Its file holds the start of
+/// the last of them, so that what was started last wins.
+struct Turn(File);
+
+impl Turn {
+    /// Waits for the others. One that hangs is not waited for.
+    fn take(lease: &LeaseFile, until: Instant) -> Option<Self> {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        let path = lease.path().with_extension("turn");
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let file = options.open(path).ok()?;
+        wait_for(until.saturating_duration_since(Instant::now()), || file.try_lock().ok());
+        Some(Self(file))
+    }
+
+    /// Whether one that was started later has reported. A start that is still to
+    /// come was told by a clock that has been set back since.
+    fn is_after(&self, started: u64) -> bool {
+        self.last().is_some_and(|last| last > started && last <= micros_now())
+    }
+
+    fn last(&self) -> Option<u64> {
+        let mut file = &self.0;
+        file.rewind().ok()?;
+        let mut text = String::new();
+        file.take(NUMBER_BYTES).read_to_string(&mut text).ok()?;
+        text.parse().ok()
+    }
+
+    fn note(&self, started: u64) {
+        if !self.is_after(started) {
+            let mut file = &self.0;
+            let _ = file.rewind().and_then(|()| self.0.set_len(0));
+            let _ = write!(file, "{started}");
+        }
+    }
+}
+
+/// When this process was started, in microseconds since 1970: when the kernel
+/// made it, and within its tick when it first came here.
+pub(super) fn started() -> u64 {
+    let now = micros_now();
+    let ticks = Process::of(std::process::id()).map(|process| process.started);
+    let ran_for = ticks.and_then(|ticks| {
+        let began = Duration::from_secs(ticks) / ticks_per_second()?;
+        since_boot()?.checked_sub(began)
+    });
+    let Some(ran_for) = ran_for.and_then(|ran| u64::try_from(ran.as_micros()).ok()) else {
+        return now;
+    };
+    let tick = u64::try_from(TICK.as_micros()).unwrap_or(u64::MAX);
+    now.saturating_sub(ran_for) + ran_for.min(tick - 1)
+}
+
+#[cfg(target_os = "linux")]
+fn since_boot() -> Option<Duration> {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Some(Duration::new(u64::try_from(now.tv_sec).ok()?, u32::try_from(now.tv_nsec).ok()?))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn since_boot() -> Option<Duration> {
+    None
+}
+
+fn ticks_per_second() -> Option<u32> {
+    u32::try_from(rustix::param::clock_ticks_per_second()).ok().filter(|ticks| *ticks > 0)
+}
+
+fn micros_now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f15_the_start_of_this_process_is_in_the_past_and_stays() {
+        let (first, second) = (started(), started());
+        assert!(first <= micros_now() && first.abs_diff(second) < 20_000);
+        // A test may be long.
+        assert!(micros_now() - first < 3_600_000_000);
+    }
+
+    #[test]
+    fn f15_the_last_start_is_remembered_unless_it_is_still_to_come() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = herdr_reporter::Config::default();
+        config.runtime_folder = Some(folder.path().to_owned());
+        let pane = herdr_proto::PaneId::parse("w1:p1").unwrap();
+        let lease = LeaseFile::of_pane(&config, &Endpoint::new("/nowhere", pane));
+        let now = micros_now();
+        let turn = Turn::take(&lease, Instant::now()).unwrap();
+        assert_eq!((turn.last(), turn.is_after(0)), (None, false));
+        turn.note(now - 1_000);
+        turn.note(now - 2_000);
+        assert!(turn.is_after(now - 1_500) && !turn.is_after(now - 1_000));
+        turn.note(now + 3_600_000_000);
+        assert!(!turn.is_after(now));
+    }
+}

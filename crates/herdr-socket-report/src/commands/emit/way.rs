@@ -1,0 +1,131 @@
+//! Who takes a report: the supervisor that the environment names, the pane's
+//! owner, or Herdr itself.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use herdr_reporter::sidecar::{LeaseFile, supervised_by};
+use herdr_socket_transport::Endpoint;
+
+use crate::control::{Call, HERDR_REPORT_SOCKET, Hello, is_timeout};
+use crate::exit::Exit;
+use crate::place::{PaneFlags, Place};
+use crate::settings::flags::SettingFlags;
+use crate::wait::wait_for;
+
+/// How long a supervisor that is starting is waited for where its address tells
+/// nothing of it.
+const START: Duration = Duration::from_millis(500);
+
+/// A pane, and what says whose it is.
+pub(crate) type Target<'a> = (&'a Endpoint, LeaseFile);
+
+/// Who takes the report.
+pub(super) enum Way {
+    /// The supervisor that the environment names.
+    Supervisor(Call),
+    /// The pane's reporter.
+    Owner(Call),
+    /// Herdr itself, while the lease is shared.
+    Straight(Endpoint, LeaseFile, Option<File>),
+}
+
+/// Why nobody takes it.
+pub(super) enum Untaken {
+    /// There is nobody to report to, and that is as it should be.
+    Nobody,
+    /// What the speaker belongs to has ended.
+    Late(String),
+    /// Something else, in words.
+    Failed(Exit, String),
+}
+
+/// The supervisor that the environment names, also a scrubbed one. One of another
+/// pane is an outer server's, and who names a pane himself means that.
+pub(crate) fn named_supervisor(flags: &PaneFlags, pane: Option<&Target<'_>>) -> Option<PathBuf> {
+    let named = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from)?;
+    let of_another = pane.is_some_and(|(_, lease)| lease.is_of_this_pane(&named) == Some(false));
+    (!flags.any() && !of_another).then_some(named)
+}
+
+/// Who speaks, as an owner is told.
+pub(crate) fn hello(pane: Option<&Target<'_>>, settings: &SettingFlags) -> Hello {
+    Hello {
+        socket: pane.map(|(pane, _)| pane.socket().to_owned()),
+        pane: pane.map(|(pane, _)| pane.pane().clone()),
+        agent: settings.text("agent"),
+        source: settings.text("source"),
+        seeks: None,
+    }
+}
+
+pub(super) fn left(until: Instant) -> Duration {
+    until.saturating_duration_since(Instant::now())
+}
+
+/// Finds out who takes the report.
+pub(super) fn way(
+    named: Option<&Path>,
+    place: &Result<Place, String>,
+    pane: Option<&Target<'_>>,
+    until: Instant,
+) -> Result<Way, Untaken> {
+    if let Some(path) = named {
+        return supervisor_at(path, until).map(Way::Supervisor);
+    }
+    let Some((pane, lease)) = pane else {
+        return Err(match place {
+            Ok(Place::Broken(why)) => {
+                Untaken::Failed(Exit::Unreachable, format!("misconfigured: {why}"))
+            }
+            Err(wrong) => Untaken::Failed(Exit::Usage, wrong.clone()),
+            Ok(_) => Untaken::Nobody,
+        });
+    };
+    let socket = lease.control_socket();
+    let straight = |shared| Way::Straight((*pane).clone(), lease.clone(), shared);
+    let way = wait_for(left(until), || {
+        if let Ok(call) = Call::to(&socket, left(until)) {
+            return Some(Way::Owner(call));
+        }
+        match lease.try_share() {
+            Ok(None) => None,
+            Ok(shared) => Some(straight(shared)),
+            // A folder that cannot be written to keeps nobody from reporting.
+            Err(_) => Some(straight(None)),
+        }
+    });
+    way.ok_or_else(|| {
+        let why = "deferred: a reporter has the pane and takes no events from others";
+        Untaken::Failed(Exit::Refused, why.to_owned())
+    })
+}
+
+/// Calls the supervisor that the environment names. One that starts is waited
+/// for; whoever has ended hears nothing any more, and nobody else does.
+fn supervisor_at(path: &Path, until: Instant) -> Result<Call, Untaken> {
+    let of = supervised_by(path);
+    let limit = if of.is_some() { left(until) } else { left(until).min(START) };
+    let found = wait_for(limit, || match (Call::to(path, left(until)), supervised_by(path)) {
+        (Ok(call), _) => Some(Ok(call)),
+        (Err(_), Some((process, false))) => {
+            let why = format!("late: process {process}, which the report is about, has ended");
+            Some(Err(Untaken::Late(why)))
+        }
+        (Err(error), _) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let why = format!("the supervisor cannot be reached: {error}");
+            Some(Err(Untaken::Failed(Exit::Unreachable, why)))
+        }
+        (Err(error), _) if is_timeout(&error) => {
+            let why = "the supervisor does not answer; `doctor` says which process it is";
+            Some(Err(Untaken::Failed(Exit::Unreachable, why.to_owned())))
+        }
+        (Err(_), _) => None,
+    });
+    found.unwrap_or_else(|| {
+        let gone = "late: the supervisor that HERDR_REPORT_SOCKET names is not there";
+        Err(Untaken::Late(gone.to_owned()))
+    })
+}

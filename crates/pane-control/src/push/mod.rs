@@ -1,0 +1,239 @@
+//! Pushing a text into a program's input box.
+
+mod ledger;
+mod machine;
+mod outcome;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use herdr_proto::{SendInput, SendKeys, SendText};
+pub use ledger::OperationId;
+pub(crate) use ledger::{Ledger, Record};
+use machine::{Machine, Seen, Step};
+pub use outcome::{Outcome, Pushed, Why};
+use tokio::time::Instant;
+
+use crate::control::{Found, PaneControl};
+use crate::error::{Error, ErrorKind};
+use crate::key::Key;
+use crate::profile::Profile;
+use crate::target::Target;
+use crate::text::neutralise;
+
+/// How to push.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct PushOptions {
+    /// The ready profile by its name. Absent means the one for the agent in the
+    /// pane, and the shell's where there is none.
+    pub profile: Option<String>,
+    /// The operation. A repeat under the same id never types again: it looks
+    /// what became of the text, and presses Enter if it still stands in the
+    /// box. Absent means a new one.
+    pub operation: Option<OperationId>,
+}
+
+impl PushOptions {
+    /// Sets [`profile`](Self::profile).
+    #[must_use]
+    pub fn profile(mut self, name: impl Into<String>) -> Self {
+        self.profile = Some(name.into());
+        self
+    }
+
+    /// Sets [`operation`](Self::operation).
+    #[must_use]
+    pub fn operation(mut self, id: OperationId) -> Self {
+        self.operation = Some(id);
+        self
+    }
+}
+
+impl PaneControl {
+    /// Types a text into a program's input box and sends it, looking before
+    /// every step.
+    ///
+    /// Nothing is typed unless the box is there and empty, and no Enter is
+    /// pressed unless the box shows the text and nothing else. Control
+    /// characters and paste marks in the text are left out. A text that is a
+    /// command of the program (`/compact`, for a profile that knows them) is
+    /// typed instead of pasted, and delivered when it has left the box.
+    ///
+    /// It takes 0.5 s when all is well, and under 10 s for a short text in any
+    /// case. Pushes of one [`PaneControl`] to one pane wait for each other.
+    ///
+    /// # Errors
+    ///
+    /// Only when nothing was typed: [`ErrorKind::PaneGone`],
+    /// [`ErrorKind::NoServer`], [`ErrorKind::EmptyPrompt`],
+    /// [`ErrorKind::SeveralLines`] for a program that does not bracket pastes,
+    /// [`ErrorKind::NoProfile`], [`ErrorKind::OperationReused`]. Everything
+    /// else is an [`Outcome`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the text where it stands. A repeat of the
+    /// same operation goes on from there.
+    pub async fn push(
+        &self,
+        target: &Target,
+        text: &str,
+        options: &PushOptions,
+    ) -> Result<Pushed, Error> {
+        let found = self.find(target).await?;
+        let profile = self.profile(options.profile.as_deref(), &found.info)?;
+        self.push_with(found, &profile, text, options.operation.clone()).await
+    }
+
+    pub(crate) async fn push_with(
+        &self,
+        found: Found,
+        profile: &Arc<dyn Profile>,
+        text: &str,
+        operation: Option<OperationId>,
+    ) -> Result<Pushed, Error> {
+        let text = checked(text, profile.brackets())?;
+        let operation = operation.unwrap_or_else(OperationId::fresh);
+        let _alone = self.alone(found.terminal()).await;
+        let record = Record::new(found.terminal(), &text);
+        let known = self.shared().ledger.known(&operation, &record)?;
+        let began = Instant::now();
+        let machine = match &known {
+            None => Machine::new(&**profile, &text, Duration::ZERO),
+            Some(Record { pushed: Some(pushed), .. }) if pushed.outcome == Outcome::Delivered => {
+                return Ok(pushed.clone());
+            }
+            Some(known) => {
+                let enters = known.pushed.as_ref().map_or(0, |pushed| pushed.enters);
+                Machine::again(&**profile, &text, enters, Duration::ZERO)
+            }
+        };
+        let push = Push { control: self, profile, text: &text, operation, record, began, found };
+        push.run(machine).await
+    }
+}
+
+/// The text as it is typed. Several lines only if they are one paste.
+pub(crate) fn checked(text: &str, brackets: bool) -> Result<String, Error> {
+    let text = neutralise(text);
+    if text.trim().is_empty() {
+        let detail = "the text is empty, or holds nothing that can be typed";
+        return Err(Error::new(ErrorKind::EmptyPrompt, detail));
+    }
+    if text.contains('\n') && !brackets {
+        let detail = "the text has several lines, and this program would take each by itself; \
+                      push one line, or name a profile that brackets pastes";
+        return Err(Error::new(ErrorKind::SeveralLines, detail));
+    }
+    Ok(text)
+}
+
+/// Does what a [`Machine`] says.
+struct Push<'a> {
+    control: &'a PaneControl,
+    profile: &'a Arc<dyn Profile>,
+    text: &'a str,
+    operation: OperationId,
+    record: Record,
+    began: Instant,
+    found: Found,
+}
+
+impl Push<'_> {
+    async fn run(mut self, mut machine: Machine<'_>) -> Result<Pushed, Error> {
+        let mut step = machine.begin();
+        let (outcome, why) = loop {
+            step = match step {
+                Step::End(outcome, why) => break (outcome, why),
+                Step::Look(after) => {
+                    tokio::time::sleep(after).await;
+                    let seen = self.look(&machine).await?;
+                    machine.saw(self.began.elapsed(), &seen)
+                }
+                Step::Type => {
+                    self.type_text(machine.is_command()).await?;
+                    machine.was_typed(self.began.elapsed())
+                }
+                Step::Enter => match self.enter().await {
+                    Ok(()) => machine.was_entered(self.began.elapsed()),
+                    Err(error) if error.may_have_arrived() => {
+                        machine.was_entered(self.began.elapsed())
+                    }
+                    // Not sent; the next look says what is the matter.
+                    Err(_) => machine.saw(self.began.elapsed(), &Seen::Gone),
+                },
+            };
+        };
+        let pushed = Pushed {
+            outcome,
+            why,
+            typed: machine.typed(),
+            enters: machine.enters(),
+            busy: machine.busy(),
+            profile: self.profile.name().to_owned(),
+            guarded: self.profile.guards(),
+            operation: self.operation.clone(),
+            pane_id: self.found.id(),
+        };
+        if pushed.typed {
+            self.record.pushed = Some(pushed.clone());
+            self.control.shared().ledger.end(&self.operation, Some(self.record))?;
+        }
+        Ok(pushed)
+    }
+
+    async fn look(&mut self, machine: &Machine<'_>) -> Result<Seen, Error> {
+        let sought = self.control.find(&self.found.target).await;
+        let scene = match sought {
+            Ok(found) => {
+                self.found = found;
+                // A row has 16 characters at least.
+                let more = self.text.chars().count() / 16;
+                self.control.scene(&self.found, &**self.profile, more).await
+            }
+            Err(error) => Err(error),
+        };
+        match scene {
+            Ok(scene) => Ok(Seen::Scene(scene)),
+            // Before anything was typed a caller wants the reason itself.
+            Err(error) if !machine.typed() => Err(error),
+            Err(error) if matches!(error.kind(), ErrorKind::PaneGone | ErrorKind::NoServer) => {
+                Ok(Seen::Gone)
+            }
+            Err(_) => Ok(Seen::Unreadable),
+        }
+    }
+
+    /// Types, once for the whole operation.
+    async fn type_text(&self, as_keys: bool) -> Result<(), Error> {
+        let ledger = &self.control.shared().ledger;
+        if ledger.begin(&self.operation, &self.record)?.is_some() {
+            let detail = "another process began this operation at the same time";
+            return Err(Error::new(ErrorKind::OperationReused, detail));
+        }
+        let (client, pane) = (self.control.client(), self.found.id());
+        let sent = if as_keys {
+            client.call(&SendText::new(pane, self.text)).await
+        } else {
+            client.call(&SendInput::new(pane, self.text)).await
+        };
+        match sent.map_err(Error::from) {
+            Ok(_) => Ok(()),
+            Err(error) if error.may_have_arrived() => Ok(()),
+            Err(error) => {
+                ledger.end(&self.operation, None)?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn enter(&self) -> Result<(), Error> {
+        let keys = vec![Key::enter().as_str().to_owned()];
+        self.control.client().call(&SendKeys::new(self.found.id(), keys)).await?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

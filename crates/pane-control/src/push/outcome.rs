@@ -1,0 +1,111 @@
+use std::fmt;
+
+use herdr_proto::PaneId;
+use serde::{Deserialize, Serialize};
+
+use super::ledger::OperationId;
+
+/// How a push ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The box is empty and the transcript has the text.
+    Delivered,
+    /// Something else stands in the way: in the box, or a dialog. No Enter was
+    /// sent. [`Pushed::typed`] says whether the text was typed before that.
+    Held,
+    /// The text was typed, the box never showed it, and no Enter was sent.
+    TypedUnconfirmed,
+    /// The text still stands in the box after every Enter. A repeat of the same
+    /// operation only presses Enter.
+    Pending,
+    /// An Enter was sent, and that the program took the text cannot be seen.
+    Unverified,
+}
+
+/// Why a push did not end as delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Why {
+    /// Something stood in the box before anything was typed.
+    BoxNotEmpty,
+    /// The box holds something else than what was typed, as when a person types.
+    NotWhatWasTyped,
+    /// A dialog or menu takes the keys.
+    Dialog,
+    /// A list of completions is open, and an Enter would take one.
+    Menu,
+    /// The program works and shows no box.
+    Busy,
+    /// There is no box that the profile knows.
+    NoBox,
+    /// The box is empty, and the transcript does not show the text.
+    NotInTranscript,
+    /// The box shows the text, whatever was pressed.
+    StillInBox,
+    /// The box did not show the text in time.
+    NotShown,
+    /// The pane closed, or the server went away.
+    PaneGone,
+    /// The screen could not be read.
+    Unreadable,
+    /// The profile does not look.
+    Unguarded,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BoxNotEmpty => "something stands in the input box already",
+            Self::NotWhatWasTyped => "the input box holds something else than what was typed",
+            Self::Dialog => "a dialog takes the keys",
+            Self::Menu => "a list of completions is open, which an Enter would take from",
+            Self::Busy => "the program works and shows no input box",
+            Self::NoBox => "the screen shows no input box of this profile",
+            Self::NotInTranscript => "the input box is empty, and the text is not above it",
+            Self::StillInBox => "the text still stands in the input box",
+            Self::NotShown => "the input box did not show the text in time",
+            Self::PaneGone => "the pane is gone",
+            Self::Unreadable => "the screen cannot be read",
+            Self::Unguarded => "nothing was looked at",
+        })
+    }
+}
+
+/// What became of a push.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Pushed {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it is not delivered; absent if it is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub why: Option<Why>,
+    /// Whether the text was typed, by this call or an earlier one of the same
+    /// operation.
+    pub typed: bool,
+    /// How often Enter was pressed, by all calls of the operation.
+    pub enters: u8,
+    /// Whether the program showed at the end that it works. What was delivered
+    /// to a busy agent waits until it is done.
+    pub busy: bool,
+    /// The profile that looked.
+    pub profile: String,
+    /// False if the profile does not look: an Enter may have hit anything.
+    pub guarded: bool,
+    /// Under this id a repeat never types again.
+    pub operation: OperationId,
+    /// The pane, by its present id.
+    pub pane_id: PaneId,
+}
+
+impl Pushed {
+    /// Whether a push of the same text as a new operation can do no harm: true
+    /// only if nothing was typed. To go on with the same operation is always
+    /// safe, because it never types twice.
+    pub fn safe_to_retry(&self) -> bool {
+        !self.typed
+    }
+}

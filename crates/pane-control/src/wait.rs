@@ -1,0 +1,103 @@
+use std::time::Duration;
+
+use herdr_proto::{AgentInfo, AgentStatus};
+use tokio::time::Instant;
+
+use crate::control::PaneControl;
+use crate::error::{Error, ErrorKind};
+use crate::target::Target;
+
+/// Between two looks. A pane that closes ends a wait within this time.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// What is waited for, and how long.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WaitOptions {
+    /// The statuses that end the wait. Idle is also met by `done`, which is
+    /// idle in a pane that nobody has looked at.
+    pub until: Vec<AgentStatus>,
+    /// Only a status whose `state_change_seq` is above this counts, so that a
+    /// wait that begins right after a prompt does not end with the idle of
+    /// before. Absent means any.
+    pub after: Option<u64>,
+    /// How long at most; there is no wait without an end.
+    pub deadline: Duration,
+}
+
+impl WaitOptions {
+    /// Waits for one of these statuses, so long at most.
+    pub fn new(until: impl Into<Vec<AgentStatus>>, deadline: Duration) -> Self {
+        Self { until: until.into(), after: None, deadline }
+    }
+
+    /// Sets [`after`](Self::after).
+    #[must_use]
+    pub fn after(mut self, state_change_seq: u64) -> Self {
+        self.after = Some(state_change_seq);
+        self
+    }
+
+    fn met_by(&self, agent: &AgentInfo) -> bool {
+        let status = &agent.agent_status;
+        let same = |wanted: &AgentStatus| {
+            wanted == status || (*wanted == AgentStatus::IDLE && *status == AgentStatus::DONE)
+        };
+        self.after.is_none_or(|after| agent.state_change_seq > after) && self.until.iter().any(same)
+    }
+}
+
+impl PaneControl {
+    /// Waits until an agent has one of some statuses. A pane that moves does
+    /// not end the wait.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Timeout`] at the deadline, [`ErrorKind::PaneGone`] within a
+    /// second after the pane closed, [`ErrorKind::NoAgent`] if there never was
+    /// an agent, [`ErrorKind::AgentNotRunning`] if it went away, and the kinds
+    /// of a server that does not answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn wait(&self, target: &Target, options: &WaitOptions) -> Result<AgentInfo, Error> {
+        let waited = tokio::time::timeout(options.deadline, self.wait_on(target, options)).await;
+        waited.unwrap_or_else(|_| {
+            let detail = format!("no wanted status within {:?}", options.deadline);
+            Err(Error::new(ErrorKind::Timeout, detail))
+        })
+    }
+
+    async fn wait_on(&self, target: &Target, options: &WaitOptions) -> Result<AgentInfo, Error> {
+        let mut target = target.clone();
+        let mut seen = false;
+        loop {
+            let next = Instant::now() + LOOK;
+            let found = self.find(&target).await?;
+            // An agent's id is taken anew each time: it changes with a move.
+            match self.agent(&found.id()).await? {
+                Some(agent) if options.met_by(&agent) => return Ok(agent),
+                Some(_) => seen = true,
+                None => self.without_agent(&found.target, seen).await?,
+            }
+            target = found.target;
+            tokio::time::sleep_until(next).await;
+        }
+    }
+
+    /// There is no agent under the pane's id: the pane moved just now, or there
+    /// is none.
+    async fn without_agent(&self, target: &Target, seen: bool) -> Result<(), Error> {
+        let again = self.find(target).await?;
+        if again.info.agent.is_some() {
+            return Ok(());
+        }
+        let (kind, detail) = if seen {
+            (ErrorKind::AgentNotRunning, "the agent went away during the wait")
+        } else {
+            (ErrorKind::NoAgent, "the pane has no agent to wait for")
+        };
+        Err(Error::new(kind, detail))
+    }
+}

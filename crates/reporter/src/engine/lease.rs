@@ -1,0 +1,351 @@
+//! When the lease is sought, and when it is given up.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[cfg(unix)]
+use herdr_socket_transport::Endpoint;
+#[cfg(unix)]
+use tokio::io::AsyncWriteExt;
+#[cfg(unix)]
+use tokio::net::UnixStream;
+use tokio::time::{Instant, timeout};
+
+use super::Shared;
+use super::shared::Inheritance;
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
+use crate::lease::LeaseFile;
+use crate::lease_owner::owner_of;
+use crate::machine::{Lease, PredecessorClaim};
+
+/// How long a start waits for an owner that may just be ending.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Between attempts in that time.
+const RETRY: Duration = Duration::from_millis(50);
+/// Between attempts after it, so that the pane is taken over within two seconds
+/// of the owner's end.
+const LATER: Duration = Duration::from_secs(1);
+/// A disk that hangs for longer is no reason to say nothing.
+const DISK: Duration = Duration::from_millis(500);
+/// How long a predecessor in this process may take to stop; longer than it
+/// waits for an answer.
+const HANDOVER: Duration = Duration::from_millis(500);
+
+/// The lock of a pane, until this goes.
+///
+/// A copy of the process that `fork` makes has the same lock. So it is undone,
+/// not only left: that frees it whoever else has it, and a copy does nothing.
+#[derive(Debug)]
+pub(super) struct HeldLease {
+    file: File,
+    process: u32,
+}
+
+impl HeldLease {
+    fn new(file: File) -> Self {
+        Self { file, process: std::process::id() }
+    }
+}
+
+impl Drop for HeldLease {
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            let _ = self.file.unlock();
+        }
+    }
+}
+
+/// This engine's way to the lease of its pane.
+///
+/// Nothing is tried before [`seek`](Self::seek): whoever is proven not to run in
+/// the pane must not keep others off it.
+#[derive(Debug)]
+pub(super) struct PaneLease {
+    lease: LeaseFile,
+    predecessor: Option<Arc<Shared>>,
+    held: Option<HeldLease>,
+    state: State,
+    #[cfg(unix)]
+    last_ask: Option<Instant>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Not before it is known whose the pane is.
+    Unsought,
+    Sought {
+        /// Until then a refusal is not worth telling.
+        patient_until: Instant,
+        last_try: Option<Instant>,
+    },
+    /// It is ours, or cannot be had for reasons that are not another owner.
+    Settled,
+}
+
+impl PaneLease {
+    pub(super) fn new(lease: LeaseFile, predecessor: Option<Arc<Shared>>) -> Self {
+        Self {
+            lease,
+            predecessor,
+            held: None,
+            state: State::Unsought,
+            #[cfg(unix)]
+            last_ask: None,
+        }
+    }
+
+    /// Waits for the predecessor of this process to stop, and takes its lease
+    /// and what it leaves.
+    pub(super) async fn succeed(&mut self) -> Option<PredecessorClaim> {
+        let predecessor = self.predecessor.as_ref()?;
+        let _ = timeout(HANDOVER, predecessor.ended()).await;
+        self.inherit()
+    }
+
+    /// Takes what the predecessor has left, if it has stopped. One that a disk
+    /// holds up stops later than it was waited for; until then it has the lease.
+    pub(super) fn inherit(&mut self) -> Option<PredecessorClaim> {
+        let predecessor = self.predecessor.take_if(|before| !before.is_active())?;
+        let Inheritance { claim, lease } = predecessor.take_inheritance();
+        if lease.is_some() {
+            self.held = lease;
+            self.state = State::Settled;
+        }
+        claim
+    }
+
+    /// The pane may be claimed: begins to try for the lease.
+    pub(super) fn seek(&mut self) {
+        if self.state == State::Unsought {
+            self.be_patient();
+        }
+    }
+
+    /// Tries often for a while: an owner that has just gone may have let go of
+    /// its connections before the lease.
+    pub(super) fn be_patient(&mut self) {
+        self.state = State::Sought { patient_until: Instant::now() + PATIENCE, last_try: None };
+    }
+
+    /// The pane is not ours: others may have it.
+    pub(super) fn give_up(&mut self) {
+        self.held = None;
+        self.state = State::Unsought;
+    }
+
+    /// Gives the lease to a successor of this process.
+    pub(super) fn hand_over(&mut self) -> Option<HeldLease> {
+        self.held.take()
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        self.state == State::Settled
+    }
+
+    pub(super) fn is_unsought(&self) -> bool {
+        self.state == State::Unsought
+    }
+
+    /// When to try again.
+    pub(super) fn next_try(&self) -> Option<Instant> {
+        let State::Sought { patient_until, last_try } = self.state else { return None };
+        let Some(last) = last_try else { return Some(Instant::now()) };
+        Some(last + if last < patient_until { RETRY } else { LATER })
+    }
+
+    /// Tries once, if it is sought.
+    pub(super) async fn try_take(&mut self, shared: &Shared) -> Lease {
+        let patient_until = match &mut self.state {
+            State::Unsought => return Lease::Sought,
+            State::Settled => return Lease::Held,
+            State::Sought { patient_until, last_try } => {
+                *last_try = Some(Instant::now());
+                *patient_until
+            }
+        };
+        let lease = self.lease.clone();
+        match off_thread(move || lease.try_take()).await {
+            Ok(None) if Instant::now() < patient_until => return Lease::Sought,
+            Ok(None) => {
+                shared.raise_once(&Diagnostic::new(
+                    DiagnosticKind::Deferred,
+                    "another process reports for this pane and keeps it; herdr-socket-report doctor \
+                     says which",
+                ));
+                return Lease::Denied;
+            }
+            Ok(Some(file)) => self.held = Some(HeldLease::new(file)),
+            Err(error) => shared.raise_once(&Diagnostic::new(
+                DiagnosticKind::Misconfigured,
+                format!("no lease can be kept, so other processes are not kept off: {error}"),
+            )),
+        }
+        self.state = State::Settled;
+        Lease::Held
+    }
+
+    /// The process that has the lease, where the system tells.
+    pub(super) fn owner(&self) -> Option<u32> {
+        owner_of(self.lease.path())
+    }
+
+    /// The control socket of this process's own supervisor, if it has one.
+    #[cfg(unix)]
+    pub(super) fn own_supervisor(&self) -> Option<std::path::PathBuf> {
+        let socket = self.lease.supervisor_socket(std::process::id());
+        (!self.is_settled() && socket.exists()).then_some(socket)
+    }
+
+    /// Makes the lease's file again where somebody has removed it, so that
+    /// nobody else takes another one for it.
+    #[cfg(unix)]
+    pub(super) fn keep_in_place(&mut self) {
+        let lost = self.held.as_ref().is_some_and(|held| !self.lease.is_in_place(&held.file));
+        if let Some(again) = lost.then(|| self.lease.try_take().ok().flatten()).flatten() {
+            self.held = Some(HeldLease::new(again));
+        }
+    }
+
+    /// Asks the owner for the pane, which lets it go if its agent is behind ours:
+    /// stopped, or in the background while ours is in front.
+    #[cfg(unix)]
+    pub(super) async fn ask_for_it(&mut self, pane: &Endpoint, agent: Option<u32>) {
+        if self.last_ask.is_some_and(|last| last.elapsed() < LATER) {
+            return;
+        }
+        self.last_ask = Some(Instant::now());
+        let hello = serde_json::json!({"hello": {
+            "socket": pane.socket(), "pane": pane.pane(),
+            "seeks": agent.unwrap_or_else(std::process::id),
+        }});
+        let ask = async {
+            let mut owner = UnixStream::connect(self.lease.control_socket()).await?;
+            owner.write_all(format!("{hello}\n").as_bytes()).await
+        };
+        // Nobody may be there, and whoever is need not hear it.
+        let _ = timeout(DISK, ask).await;
+    }
+}
+
+/// Works on a thread of its own, because a disk may hang; then the thread is
+/// left to itself.
+async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    match timeout(DISK, tokio::task::spawn_blocking(work)).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => Err(io::Error::other("the attempt failed")),
+        Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the disk does not answer")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::machine::Ended;
+
+    /// A pane's lease in a folder that is not there yet, and the settings that
+    /// say so.
+    fn lease_in(folder: &tempfile::TempDir) -> (Config, LeaseFile) {
+        let leases = Some(folder.path().join("leases"));
+        let config = Config { runtime_folder: leases, ..Config::default() };
+        let pane = herdr_proto::PaneId::parse("w1:p1").expect("an id");
+        let pane = Endpoint::new(folder.path().join("s"), pane);
+        let lease = LeaseFile::of_pane(&config, &pane);
+        (config, lease)
+    }
+
+    #[test]
+    fn a_predecessor_that_stops_late_still_leaves_its_lease() {
+        let folder = tempfile::tempdir().unwrap();
+        let (config, lease) = lease_in(&folder);
+        let held = lease.try_take().unwrap().map(HeldLease::new);
+        let predecessor = Shared::new(config.clone());
+        predecessor.retire();
+
+        let mut successor = PaneLease::new(lease, Some(predecessor.clone()));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            assert_eq!(successor.succeed().await, None);
+            successor.seek();
+            assert_eq!(successor.try_take(&Shared::new(config)).await, Lease::Sought);
+            predecessor.leave(PredecessorClaim::default(), held);
+            predecessor.end(Ended::NothingToRelease);
+            assert_eq!(successor.inherit(), Some(PredecessorClaim::default()));
+        });
+        assert!(successor.is_settled());
+    }
+
+    #[cfg(unix)]
+    #[tokio::test(start_paused = true)]
+    async fn f03_an_owner_that_stays_is_asked_for_every_second_and_one_that_goes_often() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (config, file) = lease_in(&folder);
+        let held = file.try_take().unwrap();
+        let shared = Shared::new(config);
+        let mut lease = PaneLease::new(file, None);
+        assert_eq!((lease.next_try(), lease.try_take(&shared).await), (None, Lease::Sought));
+        lease.seek();
+        let mut tries = 0;
+        while lease.try_take(&shared).await == Lease::Sought {
+            assert!(lease.next_try() <= Some(Instant::now() + RETRY));
+            tokio::time::advance(RETRY).await;
+            tries += 1;
+        }
+        assert!((20..=60).contains(&tries), "{tries}");
+        assert!(lease.next_try() <= Some(Instant::now() + LATER));
+        lease.be_patient();
+        assert!(lease.next_try() <= Some(Instant::now()));
+        drop(held);
+        assert_eq!(lease.try_take(&shared).await, Lease::Held);
+        assert_eq!(lease.next_try(), None);
+    }
+
+    #[test]
+    fn f01_a_lease_that_is_given_up_is_free_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (config, file) = lease_in(&folder);
+        let mut lease = PaneLease::new(file.clone(), None);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            lease.seek();
+            assert_eq!(lease.try_take(&Shared::new(config)).await, Lease::Held);
+        });
+        assert!(file.try_take().unwrap().is_none());
+        lease.give_up();
+        assert!(file.try_take().unwrap().is_some());
+        assert_eq!(lease.next_try(), None);
+        runtime.shutdown_background();
+    }
+
+    #[test]
+    fn f51_a_lease_is_undone_although_a_copy_of_it_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let lease = lease_in(&folder).1;
+        let held = HeldLease::new(lease.try_take().unwrap().unwrap());
+        // As `fork` leaves one in the child.
+        let copy = held.file.try_clone().unwrap();
+        drop(held);
+        assert!(lease.try_take().unwrap().is_some());
+        drop(copy);
+    }
+
+    #[test]
+    fn a_disk_that_hangs_holds_nothing_up() {
+        let (thaw, frozen) = mpsc::channel::<()>();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let outcome = runtime.block_on(off_thread(move || {
+            let _ = frozen.recv();
+            Ok(())
+        }));
+        assert_eq!(outcome.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        // As the engine does when it ends; a plain drop would wait for the disk.
+        runtime.shutdown_background();
+        drop(thaw);
+    }
+}

@@ -1,0 +1,104 @@
+//! A test of how often the engine wakes up.
+
+use std::cell::Cell;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use fake_herdr::FakeHerdr;
+use futures_timer::Delay;
+use herdr_proto::{AgentLabel, PaneId, SourceId};
+use herdr_socket_transport::{Client, Endpoint, Options};
+
+use super::lease::PaneLease;
+use super::panic_release::PanicRelease;
+use super::run::Engine;
+use super::shared::Shared;
+use crate::config::Config;
+use crate::event::AgentEvent;
+use crate::lease::LeaseFile;
+use crate::machine::Claim;
+use crate::{Flushed, ReportState};
+
+/// What a test sees of an engine.
+#[derive(Debug, Default)]
+pub(super) struct Probe {
+    waits: Cell<usize>,
+    asks: Cell<bool>,
+}
+
+impl Probe {
+    /// It waits for what comes, with a request out or without one.
+    pub(super) fn waits(&self, asks: bool) {
+        self.waits.set(self.waits.get() + 1);
+        self.asks.set(asks);
+    }
+
+    /// Lets the engine run until it waits for time alone.
+    async fn rests(&self) {
+        loop {
+            Delay::new(Duration::from_millis(2)).await;
+            if !self.asks.get() {
+                return;
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f54_an_idle_reporter_wakes_up_at_most_twice_a_minute_beside_its_requests() {
+    const MINUTES: usize = 5;
+    // Time only passes as the test says, while something blocks.
+    let (blocks, blocked) = mpsc::channel::<()>();
+    let blocking = tokio::task::spawn_blocking(move || blocked.recv());
+
+    let herdr = FakeHerdr::start().unwrap();
+    let pane = PaneId::parse(herdr.pane_id()).unwrap();
+    let leases = herdr.socket_path().with_file_name("leases");
+    let config = Config { runtime_folder: Some(leases), ..Config::default() };
+    let source = SourceId::parse("custom:host").unwrap();
+    let label = AgentLabel::parse("host").unwrap();
+    let claim = Claim::new(pane.clone(), source, label, &config);
+    let endpoint = Endpoint::new(herdr.socket_path(), pane);
+    let lease = LeaseFile::of_pane(&config, &endpoint);
+    let shared = Shared::new(config);
+    let release = PanicRelease::new(&claim);
+    let client = Client::new(herdr.socket_path(), Options::default());
+    let lease = PaneLease::new(lease, None);
+    let engine = Engine::new(&shared, claim, client, lease, endpoint, None, &release);
+    let probe = engine.probe.clone();
+
+    let idle = async {
+        shared.record([
+            AgentEvent::state_set(ReportState::Idle, None),
+            AgentEvent::title_changed(Some("T".into())),
+        ]);
+        let flush = shared.begin_flush().unwrap();
+        assert_eq!(flush.wait_async(Duration::from_secs(20)).await, Flushed::Delivered);
+        // A look and the held stream come after it.
+        for _ in 0..10 {
+            tokio::time::advance(Duration::from_secs(1)).await;
+            probe.rests().await;
+        }
+        let held = |exchange: &fake_herdr::Exchange| exchange.request.contains("events.sub");
+        while !herdr.log().iter().any(held) {
+            probe.rests().await;
+        }
+        let (waits, asked) = (probe.waits.get(), herdr.log().len());
+        for _ in 0..60 * MINUTES {
+            tokio::time::advance(Duration::from_secs(1)).await;
+            probe.rests().await;
+        }
+        (probe.waits.get() - waits, herdr.log().len() - asked)
+    };
+    let (wakes, requests) = tokio::select! {
+        biased;
+        counted = idle => counted,
+        ended = engine.run() => panic!("{ended:?}"),
+    };
+    // Each request is one for its time and one for its answer.
+    let beside = wakes.saturating_sub(2 * requests);
+    assert!(beside <= 2 * MINUTES, "{wakes} wake-ups, {requests} requests");
+    assert!((MINUTES..=4 * MINUTES).contains(&requests), "{requests} requests");
+    drop(blocks);
+    blocking.await.unwrap().unwrap_err();
+}

@@ -1,0 +1,235 @@
+//! Servers that do not behave: host calls stay immediate, one diagnostic says
+//! what is wrong, and the end comes in time (failures B56, B59, B60, B79).
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use herdr_proto::PaneId;
+use herdr_reporter::{Config, Diagnostic, DiagnosticKind, Flushed, Handle, Reporter};
+use herdr_socket_transport::Endpoint;
+use tempfile::TempDir;
+
+const AMPLE: Duration = Duration::from_secs(20);
+const CALLS: usize = 10_000;
+/// For all calls together, on a machine that does something else as well.
+const CALLS_WITHIN: Duration = Duration::from_secs(2);
+const BUDGET: Duration = Duration::from_millis(500);
+/// The memory by which a test may grow, with others beside it.
+const MEMORY: usize = 64 << 20;
+
+/// A server that gives every connection the same treatment.
+struct Server {
+    folder: TempDir,
+    seen: Arc<Seen>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Seen {
+    connections: Mutex<usize>,
+    more: Condvar,
+}
+
+impl Server {
+    fn start(mut treat: impl FnMut(UnixStream) + Send + 'static) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(folder.path().join("s")).unwrap();
+        let (seen, stop) = (Arc::new(Seen::default()), Arc::new(AtomicBool::new(false)));
+        let (counted, stopped) = (seen.clone(), stop.clone());
+        let thread = std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if stopped.load(Ordering::Acquire) {
+                    break;
+                }
+                *counted.connections.lock().unwrap() += 1;
+                counted.more.notify_all();
+                treat(stream.unwrap());
+            }
+        });
+        Self { folder, seen, stop, thread: Some(thread) }
+    }
+
+    /// Reads the request, writes these bytes and closes.
+    fn answering(reply: impl Into<Vec<u8>>) -> Self {
+        let reply = reply.into();
+        Self::start(move |mut stream| {
+            let _ = read_line(&stream);
+            let _ = stream.write_all(&reply);
+        })
+    }
+
+    fn reporter(&self) -> Reporter {
+        reporter(&self.folder.path().join("s"))
+    }
+
+    fn connections(&self) -> usize {
+        *self.seen.connections.lock().unwrap()
+    }
+
+    fn wait_for_connections(&self, wanted: usize) {
+        let seen = self.seen.connections.lock().unwrap();
+        let (seen, patience) =
+            self.seen.more.wait_timeout_while(seen, AMPLE, |seen| *seen < wanted).unwrap();
+        assert!(!patience.timed_out(), "{seen} of {wanted} connections");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        let _ = UnixStream::connect(self.folder.path().join("s"));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn reporter(socket: &Path) -> Reporter {
+    let endpoint = Endpoint::new(socket, PaneId::parse("w1:p1").unwrap());
+    let mut config = Config::default();
+    config.runtime_folder = Some(socket.with_file_name("leases"));
+    let pane = Reporter::builder("host").endpoint(endpoint).config(config).start();
+    assert!(pane.is_active());
+    pane
+}
+
+fn read_line(stream: &UnixStream) -> String {
+    let mut line = String::new();
+    let _ = BufReader::new(stream).read_line(&mut line);
+    line
+}
+
+/// The resident memory of this process in bytes.
+fn memory() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+fn call_often(pane: &Handle) {
+    let begun = Instant::now();
+    for n in 0..CALLS / 4 {
+        let turn = pane.turn();
+        pane.set_title(format!("title {n}")).set_token("n", n.to_string());
+        drop(turn);
+    }
+    assert!(begun.elapsed() < CALLS_WITHIN, "{CALLS} calls in {:?}", begun.elapsed());
+}
+
+/// What must hold of any server; gives the diagnostic that there was.
+fn survive(pane: Reporter, attempts: impl FnOnce()) -> Diagnostic {
+    let before = memory();
+    let mut diagnostics = pane.diagnostics();
+    call_often(&pane);
+    let _turn = pane.turn();
+    let told = diagnostics.recv_timeout(AMPLE).expect("a diagnostic");
+    attempts();
+    call_often(&pane);
+    assert!(memory() < before + MEMORY, "{} KiB more", (memory() - before) / 1024);
+
+    let handle = pane.handle();
+    let begun = Instant::now();
+    pane.close(BUDGET);
+    assert!(begun.elapsed() < BUDGET * 2, "closed in {:?}", begun.elapsed());
+    let further: Vec<_> = std::iter::from_fn(|| diagnostics.recv_timeout(AMPLE)).collect();
+    assert_eq!(further, [], "after {told:?}");
+    let counters = handle.counters();
+    assert!(counters.add_up() && counters.pending == 0, "{counters:?}");
+    assert!(counters.offered > 0, "{counters:?}");
+    told
+}
+
+#[test]
+fn one_that_never_answers() {
+    let mut kept = Vec::new();
+    let server = Server::start(move |stream| kept.push(stream));
+    let told = survive(server.reporter(), || server.wait_for_connections(2));
+    assert_eq!(told.kind, DiagnosticKind::Timeout, "{told:?}");
+}
+
+#[test]
+fn one_that_never_accepts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let _full = UnixStream::connect(&path).unwrap();
+    let told = survive(reporter(&path), || {});
+    assert_eq!(told.kind, DiagnosticKind::ConnectFailed, "{told:?}");
+}
+
+#[test]
+fn one_that_closes_at_once() {
+    let server = Server::start(drop);
+    let told = survive(server.reporter(), || server.wait_for_connections(4));
+    assert_eq!(told.kind, DiagnosticKind::ConnectFailed, "{told:?}");
+}
+
+#[test]
+fn one_that_answers_half_a_line() {
+    let server = Server::answering(&br#"{"id":"r","result":{"ty"#[..]);
+    let told = survive(server.reporter(), || server.wait_for_connections(4));
+    assert_eq!(told.kind, DiagnosticKind::ConnectFailed, "{told:?}");
+}
+
+#[test]
+fn one_that_answers_ten_megabytes_without_an_end() {
+    let server = Server::answering(vec![b'x'; 10 << 20]);
+    let told = survive(server.reporter(), || server.wait_for_connections(4));
+    assert_eq!(told.kind, DiagnosticKind::ConnectFailed, "{told:?}");
+    assert!(told.detail.len() < 500, "{}", told.detail.len());
+}
+
+#[test]
+fn one_that_refuses_with_an_empty_id() {
+    let refusal = r#"{"id":"","error":{"code":"invalid_request","message":"secret"}}"#;
+    let server = Server::answering(format!("{refusal}\n"));
+    let told = survive(server.reporter(), || server.wait_for_connections(2));
+    assert_eq!(told.kind, DiagnosticKind::ProtocolRejected, "{told:?}");
+    assert!(told.detail.contains("invalid_request") && !told.detail.contains("secret"));
+    // Each part rests after its refusal.
+    assert!(server.connections() < 20, "{}", server.connections());
+}
+
+#[test]
+fn b79_one_that_speaks_json_rpc_is_left_alone() {
+    let refusal = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"m"}}"#;
+    let server = Server::answering(format!("{refusal}\n"));
+    let pane = server.reporter();
+    let mut diagnostics = pane.diagnostics();
+    call_often(&pane);
+    let _turn = pane.turn();
+    let told = diagnostics.recv_timeout(AMPLE).expect("a diagnostic");
+    assert_eq!(told.kind, DiagnosticKind::NotPaneApi, "{told:?}");
+    let asked = server.connections();
+    // No call of the host's, and no time, makes it try again.
+    call_often(&pane);
+    assert_eq!(pane.flush(Duration::from_millis(300)), Flushed::TimedOut);
+    assert_eq!(server.connections(), asked);
+    let told = survive(pane, || {});
+    assert_eq!(told.kind, DiagnosticKind::NotPaneApi);
+}
+
+#[test]
+fn one_whose_answers_come_byte_by_byte_is_fine() {
+    let server = Server::start(|mut stream| {
+        let request = read_line(&stream);
+        let result = if request.contains("pane.get") {
+            r#"{"type":"pane_info","pane":{"pane_id":"w1:p1","agent":"host","agent_status":"working"}}"#
+        } else {
+            r#"{"type":"ok"}"#
+        };
+        for byte in format!("{{\"id\":\"\",\"result\":{result}}}\n").bytes() {
+            let _ = stream.write_all(&[byte]);
+        }
+    });
+    let pane = server.reporter();
+    let _turn = pane.turn();
+    assert_eq!(pane.flush(AMPLE), Flushed::Delivered);
+    assert_eq!(pane.close(BUDGET), herdr_reporter::Ended::Released);
+}

@@ -1,0 +1,48 @@
+//! The reporter in hosts, on real sockets: against a server that behaves, against
+//! those that do not, and in processes of its own.
+//!
+//! What counts for a whole process (descriptors, memory, CPU time, children) is
+//! measured in a process of its own, which is this program again.
+//!
+//! Failure B68 has no test here: where there are no Unix sockets, that a
+//! reporter builds and stays inert is the business of a build for that target.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "tests start processes, the library does not")]
+
+mod calls;
+mod embedding;
+mod endings;
+#[cfg(target_os = "linux")]
+mod entitled;
+mod executors;
+mod feeds;
+mod flushes;
+#[cfg(target_os = "linux")]
+mod forks;
+mod held;
+#[cfg(target_os = "linux")]
+mod hostile;
+#[cfg(target_os = "linux")]
+mod leaks;
+mod lease;
+mod names;
+mod off;
+#[cfg(target_os = "linux")]
+mod paths;
+mod processes;
+#[cfg(target_os = "linux")]
+mod quiet;
+mod racing;
+mod recovery;
+#[cfg(target_os = "linux")]
+mod seldom;
+mod serial;
+mod stuck;
+mod supervised;
+mod support;
+mod texts;
+mod versions;
+#[cfg(target_os = "linux")]
+mod whose;
