@@ -7,8 +7,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use herdr_proto::strip_controls;
 
 use crate::commands::{
-    attach, completions, config, demo, doctor, emit, exec, hook, init, man, pane, run, sidebar, tee,
-    watch,
+    attach, completions, config, demo, doctor, emit, exec, hook, init, man, pane, run, sidebar,
+    tee, watch,
 };
 use crate::exit::Exit;
 use crate::output::complain;

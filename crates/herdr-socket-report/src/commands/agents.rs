@@ -298,10 +298,23 @@ pub(crate) static AGENTS: [Agent; 8] = [
     },
 ];
 
+/// The names of those that have what is asked for.
+pub(crate) fn names(has: fn(&Agent) -> bool) -> impl Iterator<Item = &'static str> {
+    AGENTS.iter().filter(move |agent| has(agent)).map(|agent| agent.name)
+}
+
 impl Agent {
     /// The agent of this name.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         AGENTS.iter().find(|agent| agent.name == name)
+    }
+
+    pub(crate) fn has_hooks(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    pub(crate) fn has_statusline(&self) -> bool {
+        !self.statusline().is_empty()
     }
 
     /// What an event says; a notification has a type.

@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use toml_edit::{Array, DocumentMut, Item, TableLike};
+use toml_edit::{Array, DocumentMut, Item, TableLike, Value};
 
 use crate::exit::Exit;
 use crate::output::{print, say};
-use crate::text::alternatives;
 
 /// Print rows for Herdr's sidebar that show everything
 ///
@@ -46,17 +45,20 @@ const SHOWS: [(&str, &str); 4] = [
     ("$ctx", "how full the context is"),
 ];
 
+/// What is said where nothing is hidden, and where something is.
+pub(crate) const NOTHING_HIDDEN: &str = "the sidebar's rows show everything";
+pub(crate) const REMEDY: &str = "`herdr-socket-report init herdr --write` adds what is missing";
+
 pub(crate) fn run(args: &Args) -> Exit {
     if !args.check {
         return print(settings().as_bytes(), io::stdout().lock());
     }
     match check() {
         Ok(hidden) if hidden.is_empty() => {
-            print(b"the sidebar's rows show everything\n", io::stdout().lock())
+            print(format!("{NOTHING_HIDDEN}\n").as_bytes(), io::stdout().lock())
         }
         Ok(hidden) => {
-            let mut text = hidden.join("\n");
-            text.push_str("\n`herdr-socket-report init herdr --write` adds what is missing\n");
+            let text = format!("{}\n{REMEDY}\n", hidden.join("\n"));
             print(text.as_bytes(), io::stdout().lock());
             Exit::NotApplied
         }
@@ -110,44 +112,32 @@ fn hidden(text: &str) -> Result<Vec<String>, String> {
     }
     let rows = table.and_then(|table| table.get("rows")).and_then(Item::as_array);
     // Herdr's own rows have none of these.
-    let rows = rows.map(rows_of).unwrap_or_default();
     let mut sentences = Vec::new();
-    sentences.extend(sentence("the sidebar's rows hide", &missing(&rows)));
-    let by_agent = table.and_then(|table| table.get("rows_by_agent"));
-    for (agent, rows) in
-        by_agent.and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter)
-    {
-        let rows = rows.as_array().map(rows_of).unwrap_or_default();
-        sentences.extend(sentence(&format!("the rows of {agent} hide"), &missing(&rows)));
+    sentences.extend(sentence("the sidebar's rows hide", rows));
+    let by_agent = table.and_then(|table| table.get("rows_by_agent")?.as_table_like());
+    for (agent, rows) in by_agent.into_iter().flat_map(TableLike::iter) {
+        sentences.extend(sentence(&format!("the rows of {agent} hide"), rows.as_array()));
     }
     Ok(sentences)
 }
 
-fn sentence(hides: &str, tokens: &[&str]) -> Option<String> {
-    let shown =
-        |(token, what): &(&str, &str)| tokens.contains(token).then(|| format!("{what} ({token})"));
-    let hidden: Vec<_> = SHOWS.iter().filter_map(shown).collect();
-    let hidden: Vec<_> = hidden.iter().map(String::as_str).collect();
-    (!hidden.is_empty())
-        .then(|| format!("{hides} {}", alternatives(&hidden).replace(" or ", " and ")))
+fn sentence(hides: &str, rows: Option<&Array>) -> Option<String> {
+    let hidden = rows.map_or_else(|| missing(&Array::new()), missing);
+    let shows = SHOWS.iter().filter(|(token, _)| hidden.contains(token));
+    let shows: Vec<_> = shows.map(|(token, what)| format!("{what} ({token})")).collect();
+    (!shows.is_empty()).then(|| format!("{hides} {}", shows.join(", ")))
 }
 
-/// Tokens that no row has.
-pub(crate) fn missing<T: AsRef<str>>(rows: &[Vec<T>]) -> Vec<&'static str> {
-    let has = |token: &str| rows.iter().flatten().any(|present| present.as_ref() == token);
-    SHOWS.iter().map(|(token, _)| *token).filter(|token| !has(token)).collect()
-}
-
-/// The tokens of each row; one may have a style.
-pub(crate) fn rows_of(rows: &Array) -> Vec<Vec<String>> {
-    let token = |value: &toml_edit::Value| {
+/// The tokens that none of these rows has; one that is there may have a style.
+pub(crate) fn missing(rows: &Array) -> Vec<&'static str> {
+    let is = |value: &Value, token: &str| {
         let styled = value.as_inline_table().and_then(|table| table.get("token")?.as_str());
-        value.as_str().or(styled).map(str::to_owned)
+        value.as_str().or(styled) == Some(token)
     };
-    let row = |row: &toml_edit::Value| {
-        row.as_array().map(|row| row.iter().filter_map(token).collect()).unwrap_or_default()
+    let has = |token: &str| {
+        rows.iter().filter_map(Value::as_array).flatten().any(|value| is(value, token))
     };
-    rows.iter().map(row).collect()
+    SHOWS.iter().map(|(token, _)| *token).filter(|token| !has(token)).collect()
 }
 
 #[cfg(test)]
@@ -158,7 +148,7 @@ mod tests {
     fn what_the_rows_hide_is_said_also_of_those_for_one_agent() {
         assert_eq!(hidden(&settings()).unwrap(), Vec::<String>::new());
         let all = "the sidebar's rows hide why an agent is blocked (state_text), titles (pane), \
-                   the model ($model) and how full the context is ($ctx)";
+                   the model ($model), how full the context is ($ctx)";
         assert_eq!(hidden("").unwrap(), [all]);
         let own = "[ui.sidebar.agents]\nrows = [[\"agent\", {token = \"state_text\", bold = true}], \
                    [\"pane\"], [\"$model\"]]\n[ui.sidebar.agents.rows_by_agent]\n\

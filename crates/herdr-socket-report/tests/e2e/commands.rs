@@ -67,7 +67,8 @@ fn wrong_arguments_name_the_program_and_what_is_wrong() {
     let one_more = one_more.map(|command| {
         let words = match command[0] {
             // The text may be a host's.
-            "hook" | "statusline" => "unexpected argument 'number ",
+            "hook" => "no more were expected",
+            "statusline" => "unexpected argument 'number ",
             name if HOOKS.contains(&name) => "one too many",
             _ => "unexpected argument 'extra'",
         };

@@ -2,7 +2,8 @@
 //! top of what the pane shows.
 
 use herdr_proto::{
-    AgentLabel, AgentStatus, PaneInfo, PresentationText, ReportState, StateKey, StateLabels, TokenKey,
+    AgentLabel, AgentStatus, PaneInfo, PresentationText, ReportState, StateKey, StateLabels,
+    TokenKey,
 };
 
 use super::said::{Said, SaidState};

@@ -18,13 +18,14 @@ use herdr_reporter::sidecar::repaired;
 
 pub(crate) use statusline::Args as StatuslineArgs;
 
-use super::agents::{AGENTS, Agent};
+use super::agents::{Agent, names};
 use super::emit::{Common, Report};
 use super::settings_of;
 use crate::exit::Exit;
 use crate::output::{print, say};
 use crate::settings::Loaded;
 use crate::text::{alternatives, shown};
+use crate::words::words;
 use payload::Payload;
 use said::Said;
 
@@ -42,7 +43,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     common: Common,
     /// claude, codex, gemini, cursor, copilot or qwen
-    #[arg(value_name = "AGENT")]
+    #[arg(
+        value_name = "AGENT",
+        value_parser = words(names(Agent::has_hooks)),
+        hide_possible_values = true
+    )]
     caller: String,
     /// The event's name, where the call does not hold it, and the call, where
     /// it does not come on stdin
@@ -57,7 +62,7 @@ const CALL_MAX: u64 = 16 * 1024 * 1024;
 
 impl Args {
     pub(crate) fn run(self) -> Exit {
-        let agent = match agent(&self.caller) {
+        let agent = match agent(&self.caller, Agent::has_hooks) {
             Ok(agent) => agent,
             Err(wrong) => return refuse(self.common, &wrong),
         };
@@ -123,17 +128,11 @@ fn is_titled(_: &Common, _: &Loaded) -> bool {
     true
 }
 
-/// An agent that calls hooks.
-fn agent(name: &str) -> Result<&'static Agent, String> {
-    let known = || AGENTS.iter().filter(|agent| !agent.events.is_empty());
-    let found = known().find(|agent| agent.name == name);
-    found.ok_or_else(|| {
-        let names: Vec<_> = known().map(|agent| agent.name).collect();
-        format!(
-            "{} is not an agent whose hooks are known; expected {}",
-            shown(name),
-            alternatives(&names)
-        )
+/// The agent of this name that has what is asked for.
+fn agent(name: &str, has: fn(&Agent) -> bool) -> Result<&'static Agent, String> {
+    Agent::named(name).filter(|agent| has(agent)).ok_or_else(|| {
+        let names: Vec<_> = names(has).collect();
+        format!("{} is not known here; expected {}", shown(name), alternatives(&names))
     })
 }
 

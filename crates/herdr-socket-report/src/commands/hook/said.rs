@@ -26,12 +26,7 @@ const COMPACTION: &str = "compaction";
 const ID: usize = 200;
 
 /// What this call of `agent` says. `event` comes before the payload's own.
-pub(super) fn said(
-    agent: &Agent,
-    event: Option<&str>,
-    payload: &Payload,
-    config: &Config,
-) -> Said {
+pub(super) fn said(agent: &Agent, event: Option<&str>, payload: &Payload, config: &Config) -> Said {
     let named = payload.text(&["hook_event_name", "hookEventName", "type"]);
     let Some(event) = event.map(str::to_owned).or(named) else { return Said::default() };
     let kind = payload.text(&["notification_type"]);
@@ -138,7 +133,7 @@ impl Call<'_> {
     /// Model and context where the payload has them.
     fn model(&self) -> Vec<AgentEvent> {
         // A model without its window would take the status line's window off.
-        if !self.agent.statusline().is_empty() {
+        if self.agent.has_statusline() {
             return Vec::new();
         }
         let number = |name: &str| self.payload.value(&[name]).and_then(|value| value.as_u64());

@@ -11,9 +11,11 @@ use serde_json::Value;
 use super::payload::Payload;
 use super::said::Said;
 use super::{agent, refuse, report, stdin};
+use crate::commands::agents::{Agent, names};
 use crate::commands::emit::Common;
 use crate::exit::Exit;
 use crate::output::{print, say};
+use crate::words::words;
 
 /// Take model and context from an agent's status line
 ///
@@ -25,7 +27,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     common: Common,
     /// claude or qwen
-    #[arg(value_name = "AGENT")]
+    #[arg(
+        value_name = "AGENT",
+        value_parser = words(names(Agent::has_statusline)),
+        hide_possible_values = true
+    )]
     caller: String,
     /// The command that draws the status line, after --
     #[arg(last = true, value_name = "CMD")]
@@ -43,7 +49,7 @@ pub(super) struct Status {
 
 impl Args {
     pub(crate) fn run(self) -> Exit {
-        let agent = match agent(&self.caller) {
+        let agent = match agent(&self.caller, Agent::has_statusline) {
             Ok(agent) => agent,
             Err(wrong) => return refuse(self.common, &wrong),
         };

@@ -48,7 +48,7 @@ impl Hooks {
         let events = self.agent.asked();
         let mut lines: Vec<_> =
             events.map(|event| (format!("hooks.{event}"), self.command(event))).collect();
-        if !self.agent.statusline().is_empty() {
+        if self.agent.has_statusline() {
             lines.push((self.agent.statusline().join("."), self.statusline("")));
         }
         lines

@@ -12,11 +12,12 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::agents::{AGENTS, Agent, Setup};
+use super::agents::{AGENTS, Agent, Setup, names};
 use super::sidebar;
 use crate::exit::Exit;
 use crate::output::{print, say};
 use crate::text::{alternatives, shown};
+use crate::words::words;
 use file::SettingsFile;
 use hooks::{Hooks, quoted};
 
@@ -30,7 +31,11 @@ use hooks::{Hooks, quoted};
 pub(crate) struct Args {
     /// claude, codex, gemini, cursor, copilot, qwen, opencode or pi; herdr for
     /// the rows of Herdr's sidebar
-    #[arg(value_name = "AGENT")]
+    #[arg(
+        value_name = "AGENT",
+        value_parser = words(names(|_| true).chain(["herdr"])),
+        hide_possible_values = true
+    )]
     target: Option<String>,
     /// Add it
     #[arg(long, requires = "target")]
@@ -76,7 +81,7 @@ fn target(name: &str) -> Result<Target, String> {
     }
     let hooks = |agent| Target::Agent(Hooks { agent, program: program() });
     Agent::named(name).map(hooks).ok_or_else(|| {
-        let known: Vec<_> = AGENTS.iter().map(|agent| agent.name).chain(["herdr"]).collect();
+        let known: Vec<_> = names(|_| true).chain(["herdr"]).collect();
         format!("{} is not known; expected {}", shown(name), alternatives(&known))
     })
 }

@@ -1,14 +1,15 @@
 //! Our hooks taken out of JSON settings, by the places that the parser gives:
 //! every comment and every blank of others stays.
 
-use jsonc_parser::ast::{Array, Object, Value};
-use jsonc_parser::common::Ranged;
+use jsonc_parser::ast::{Object, ObjectProp, Value};
+use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::{CollectOptions, parse_to_ast};
 
 use super::hooks::{Hooks, OPTIONS};
 
 /// A text, and what of it is to be replaced: from where, to where, by what.
 struct Removal<'a> {
+    hooks: &'a Hooks,
     text: &'a str,
     edits: Vec<(usize, usize, String)>,
 }
@@ -18,77 +19,57 @@ pub(super) fn remove(hooks: &Hooks, text: &str) -> Result<String, String> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS);
     let value = parsed.map_err(|error| error.to_string())?.value;
     let Some(Value::Object(root)) = &value else { return Ok(text.to_owned()) };
-    let mut removal = Removal { text, edits: Vec::new() };
-    let mut gone = Vec::new();
-    if let Some(Value::Object(events)) = root.get("hooks").map(|property| &property.value)
-        && removal.events(hooks, events)
-    {
-        gone.push("hooks");
-    }
-    if let Some((last, path)) = hooks.agent.statusline().split_last() {
-        let mut place = Some(root);
-        for name in path {
-            place = place.and_then(|place| object(place, name));
-        }
-        if let Some(place) = place.filter(|place| removal.statusline(place, last)) {
-            if path.is_empty() {
-                gone.push(last);
-            } else {
-                removal.properties(place, |name| name == *last);
-            }
-        }
-    }
-    removal.properties(root, |name| gone.contains(&name));
+    let mut removal = Removal { hooks, text, edits: Vec::new() };
+    let goes =
+        |removal: &mut Removal<'_>, name: &str, value: &Value<'_>| match hooks.agent.statusline() {
+            _ if name == "hooks" => removal.prune(value),
+            [first, path @ ..] if name == *first => removal.statusline(value, path),
+            _ => false,
+        };
+    removal.properties(root, goes);
     Ok(removal.finish())
 }
 
 impl Removal<'_> {
-    /// Takes ours out of the events' lists; whether nothing but ours was there.
-    fn events(&mut self, hooks: &Hooks, events: &Object) -> bool {
-        let mut gone = Vec::new();
-        for event in &events.properties {
-            let Value::Array(list) = &event.value else { continue };
-            let ours = |entry: &Value| hooks.calls_us(self.slice(entry));
-            let any = list.elements.iter().any(ours);
-            if any && list.elements.iter().all(ours) && self.is_bare(list.range(), &list.elements) {
-                gone.push(event.name.as_str());
-                continue;
+    /// Takes our hooks out of a value; whether nothing else was there.
+    fn prune(&mut self, value: &Value) -> bool {
+        match value {
+            Value::Object(object) if self.is_ours(object) => true,
+            Value::Object(object) => {
+                let goes = self.properties(object, |this, _, value| this.prune(value));
+                // A group is nothing without its hooks.
+                let of_group = |(property, goes): (&ObjectProp, &bool)| {
+                    *goes && property.name.as_str() == "hooks"
+                };
+                object.properties.iter().zip(&goes).any(of_group)
+                    || self.is_all(object.range, &object.properties, &goes)
             }
-            let mut whole = Vec::new();
-            for entry in &list.elements {
-                whole.push(hooks.calls_us(self.slice(entry)) && !self.group(hooks, entry));
+            Value::Array(array) => {
+                let goes: Vec<_> = array.elements.iter().map(|item| self.prune(item)).collect();
+                self.items(array.range.end, &array.elements, &goes);
+                self.is_all(array.range, &array.elements, &goes)
             }
-            self.elements(list, &whole);
+            _ => false,
         }
-        let emptied = !gone.is_empty() && gone.len() == events.properties.len();
-        if emptied && self.is_bare(events.range(), &events.properties) {
-            return true;
-        }
-        self.properties(events, |name| gone.contains(&name));
-        false
     }
 
-    /// Takes ours out of a group which has hooks of others, too; whether it is
-    /// one.
-    fn group(&mut self, hooks: &Hooks, entry: &Value) -> bool {
-        let Value::Object(entry) = entry else { return false };
-        let Some(Value::Array(group)) = entry.get("hooks").map(|property| &property.value) else {
-            return false;
-        };
-        let ours: Vec<_> =
-            group.elements.iter().map(|hook| hooks.calls_us(self.slice(hook))).collect();
-        let mixed = ours.contains(&false);
-        if mixed {
-            self.elements(group, &ours);
-        }
-        mixed
+    /// Whether this is one hook, and one that calls us.
+    fn is_ours(&self, hook: &Object) -> bool {
+        let texts = hook.properties.iter().filter_map(|property| property.value.as_string_lit());
+        texts.into_iter().any(|text| self.hooks.calls_us(&text.value))
     }
 
     /// Puts the status line's command back that was there; whether there was
     /// none.
-    fn statusline(&mut self, place: &Object, name: &str) -> bool {
-        let command = object(place, name).and_then(|line| Some(&line.get("command")?.value));
-        let Some(Value::StringLit(command)) = command else { return false };
+    fn statusline(&mut self, value: &Value, path: &[&str]) -> bool {
+        let Value::Object(object) = value else { return false };
+        if let [first, path @ ..] = path {
+            self.properties(object, |this, name, value| {
+                name == *first && this.statusline(value, path)
+            });
+            return false;
+        }
+        let Some(command) = object.get_string("command") else { return false };
         match Hooks::before_ours(&command.value) {
             None => false,
             Some(before) if before.is_empty() => true,
@@ -100,14 +81,28 @@ impl Removal<'_> {
         }
     }
 
-    fn properties(&mut self, object: &Object, goes: impl Fn(&str) -> bool) {
-        let properties = &object.properties;
-        let goes: Vec<_> = properties.iter().map(|property| goes(property.name.as_str())).collect();
-        self.items(object.range.end, properties, &goes);
+    /// Takes those properties out that go; which they are.
+    fn properties(
+        &mut self,
+        object: &Object,
+        mut goes: impl FnMut(&mut Self, &str, &Value) -> bool,
+    ) -> Vec<bool> {
+        let properties = object.properties.iter();
+        let goes: Vec<_> = properties.map(|it| goes(self, it.name.as_str(), &it.value)).collect();
+        self.items(object.range.end, &object.properties, &goes);
+        goes
     }
 
-    fn elements(&mut self, array: &Array, goes: &[bool]) {
-        self.items(array.range.end, &array.elements, goes);
+    /// Whether all that was in a list goes, and no comment stays.
+    fn is_all(&self, list: Range, items: &[impl Ranged], goes: &[bool]) -> bool {
+        let mut at = list.start;
+        let ends = items.iter().map(|item| (item.range().start, item.range().end));
+        let is_bare = ends.chain([(list.end, list.end)]).all(|(start, end)| {
+            let gap = &self.text[at..start];
+            at = end;
+            !gap.contains("//") && !gap.contains("/*")
+        });
+        !goes.is_empty() && goes.iter().all(|goes| *goes) && is_bare
     }
 
     /// Takes items of a list out, each with a comma.
@@ -165,39 +160,17 @@ impl Removal<'_> {
         (before.map_or(start, str::len), self.text.len() - after.len())
     }
 
-    /// Whether there is no comment between the items of a list.
-    fn is_bare(&self, list: jsonc_parser::common::Range, items: &[impl Ranged]) -> bool {
-        let mut at = list.start;
-        let ends = items.iter().map(|item| (item.range().start, item.range().end));
-        ends.chain([(list.end, list.end)]).all(|(start, end)| {
-            let gap = &self.text[at..start];
-            at = end;
-            !gap.contains("//") && !gap.contains("/*")
-        })
-    }
-
-    fn slice(&self, value: &impl Ranged) -> &str {
-        &self.text[value.range().start..value.range().end]
-    }
-
     fn finish(mut self) -> String {
         self.edits.sort();
         let mut text = String::new();
         let mut at = 0;
         for (start, end, new) in self.edits {
-            // Two cuts may share the end of a line.
+            // A cut may be in another one, or share the end of a line with it.
             text.push_str(&self.text[at..start.max(at)]);
             text.push_str(&new);
             at = end.max(at);
         }
         text.push_str(&self.text[at..]);
         text
-    }
-}
-
-fn object<'a, 'b>(place: &'a Object<'b>, name: &str) -> Option<&'a Object<'b>> {
-    match &place.get(name)?.value {
-        Value::Object(object) => Some(object),
-        _ => None,
     }
 }

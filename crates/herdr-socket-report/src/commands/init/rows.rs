@@ -2,7 +2,7 @@
 
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
-use crate::commands::sidebar::{ADDED, AGENTS, ROWS, missing, rows_of};
+use crate::commands::sidebar::{ADDED, AGENTS, ROWS, missing};
 
 /// The settings with rows that show everything; the same text if they do.
 ///
@@ -32,7 +32,7 @@ pub(super) fn add(text: &str) -> Result<String, String> {
         return Ok(settings.to_string());
     };
     let rows = rows.as_array_mut().ok_or("`rows` is not an array")?;
-    let hidden = missing(&rows_of(rows));
+    let hidden = missing(rows);
     if hidden.is_empty() {
         return Ok(text.to_owned());
     }
