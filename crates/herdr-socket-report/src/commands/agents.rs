@@ -26,9 +26,11 @@ pub(crate) struct Agent {
     pub(crate) setup: Setup,
     /// The events that `init` asks for. `Notification:x` is a notification of
     /// type `x`.
-    pub(crate) events: &'static [(&'static str, Says)],
+    pub(crate) events: Events,
+    /// More of them, which several agents have.
+    pub(crate) shared: Events,
     /// Events that are understood, too.
-    also: &'static [(&'static str, Says)],
+    also: Events,
     /// No event says that a person is asked, so a tool that is about to run is
     /// what a person may be asked about.
     pub(crate) guesses: bool,
@@ -95,6 +97,23 @@ use Says::{
     Question, Runs, Session, Subagent, SubagentEnds, Tool, Turn,
 };
 
+/// Events, and what they say.
+type Events = &'static [(&'static str, Says)];
+
+/// Those of Claude Code, Codex CLI and Qwen Code alike.
+const SHARED: Events = &[
+    ("SessionStart", Session),
+    ("UserPromptSubmit", Turn),
+    ("PreToolUse", Tool),
+    ("PermissionRequest", Asks),
+    ("PostToolUse", Done),
+    ("SubagentStart", Subagent),
+    ("SubagentStop", SubagentEnds),
+    ("PreCompact", Compacting),
+    ("PostCompact", Compacted),
+    ("Stop", Idle),
+];
+
 /// What most agents lack.
 const NONE: Agent = Agent {
     name: "",
@@ -106,6 +125,7 @@ const NONE: Agent = Agent {
     file: "",
     setup: Setup::Plugin(""),
     events: &[],
+    shared: &[],
     also: &[],
     guesses: false,
     answers: false,
@@ -123,24 +143,15 @@ pub(crate) static AGENTS: [Agent; 8] = [
         file: "settings.json",
         setup: Setup::Groups { timeout: 5, statusline: &["statusLine"] },
         events: &[
-            ("SessionStart", Session),
-            ("UserPromptSubmit", Turn),
-            ("PreToolUse", Tool),
-            ("PermissionRequest", Asks),
-            ("PostToolUse", Done),
             ("PostToolUseFailure", Done),
             ("PostToolBatch", GoesOn),
             ("Elicitation", Question),
             ("ElicitationResult", Answered),
             ("Notification:idle_prompt", Idle),
-            ("SubagentStart", Subagent),
-            ("SubagentStop", SubagentEnds),
-            ("PreCompact", Compacting),
-            ("PostCompact", Compacted),
-            ("Stop", Idle),
             ("StopFailure", Idle),
             ("SessionEnd", Over),
         ],
+        shared: SHARED,
         ..NONE
     },
     Agent {
@@ -152,18 +163,7 @@ pub(crate) static AGENTS: [Agent; 8] = [
         folder: ".codex",
         file: "hooks.json",
         setup: Setup::Groups { timeout: 5, statusline: &[] },
-        events: &[
-            ("SessionStart", Session),
-            ("UserPromptSubmit", Turn),
-            ("PreToolUse", Tool),
-            ("PermissionRequest", Asks),
-            ("PostToolUse", Done),
-            ("SubagentStart", Subagent),
-            ("SubagentStop", SubagentEnds),
-            ("PreCompact", Compacting),
-            ("PostCompact", Compacted),
-            ("Stop", Idle),
-        ],
+        shared: SHARED,
         also: &[("StopFailure", Idle), ("Interrupt", Idle), ("agent-turn-complete", Idle)],
         ..NONE
     },
@@ -254,22 +254,13 @@ pub(crate) static AGENTS: [Agent; 8] = [
         file: "settings.json",
         setup: Setup::Groups { timeout: 5000, statusline: &["ui", "statusLine"] },
         events: &[
-            ("SessionStart", Session),
-            ("UserPromptSubmit", Turn),
-            ("PreToolUse", Tool),
-            ("PermissionRequest", Asks),
             ("PermissionDenied", Done),
-            ("PostToolUse", Done),
             ("PostToolUseFailure", Done),
             ("Notification:idle_prompt", Idle),
-            ("SubagentStart", Subagent),
-            ("SubagentStop", SubagentEnds),
-            ("PreCompact", Compacting),
-            ("PostCompact", Compacted),
-            ("Stop", Idle),
             ("StopFailure", Idle),
             ("SessionEnd", Over),
         ],
+        shared: SHARED,
         ..NONE
     },
     Agent {
@@ -310,7 +301,7 @@ impl Agent {
     }
 
     pub(crate) fn has_hooks(&self) -> bool {
-        !self.events.is_empty()
+        self.asked().next().is_some()
     }
 
     pub(crate) fn has_statusline(&self) -> bool {
@@ -319,7 +310,7 @@ impl Agent {
 
     /// What an event says; a notification has a type.
     pub(crate) fn says(&self, event: &str, kind: Option<&str>) -> Option<Says> {
-        let mut known = self.events.iter().chain(self.also);
+        let mut known = self.shared.iter().chain(self.events).chain(self.also);
         let found = known.find(|(name, _)| match name.split_once(':') {
             // Some agents call the event so only in its payload.
             Some((name, of)) => name.eq_ignore_ascii_case(event) && Some(of) == kind,
@@ -330,7 +321,8 @@ impl Agent {
 
     /// The names of the events that `init` asks for.
     pub(crate) fn asked(&self) -> impl Iterator<Item = &'static str> {
-        let names = self.events.iter().map(|(name, _)| name.split(':').next().unwrap_or(name));
+        let names = self.shared.iter().chain(self.events);
+        let names = names.map(|(name, _)| name.split(':').next().unwrap_or(name));
         let mut last = "";
         names.filter(move |name| std::mem::replace(&mut last, name) != *name)
     }

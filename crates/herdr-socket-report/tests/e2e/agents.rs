@@ -30,21 +30,6 @@ const ASKED: &str = r#"{"hook_event_name": "PermissionRequest", "tool_name": "Ba
 const TOLD: &str = r#"{"hook_event_name": "UserPromptSubmit", "prompt": "Fix the login"}"#;
 
 #[test]
-fn what_hooks_show_goes_with_the_agent() {
-    let pane = pane_of("claude");
-    for what in [TOLD, ASKED] {
-        call(&pane, &["hook", "claude"], what);
-    }
-    let seen = pane.now();
-    assert_eq!(seen.title.as_deref(), Some("Fix the login"));
-    assert_eq!(seen.state_labels["blocked"], "Bash: npm test");
-    let (now, id) = (pane.herdr.now(), pane.herdr.pane_id().to_owned());
-    assert!(pane.herdr.with_model(|model| model.agent_exits(now, &id)));
-    let seen = pane.now();
-    assert_eq!((seen.title, seen.state_labels.len()), (None, 0));
-}
-
-#[test]
 fn a_pane_that_shows_it_already_is_not_told_again() {
     let pane = pane_of("claude");
     let status = json!({"model": {"display_name": "Opus"}, "session_name": "Login",
@@ -73,6 +58,21 @@ fn hooks_tell_the_panes_reporter_if_there_is_one() {
     call(&pane, &["hook", "claude"], r#"{"hook_event_name":"UserPromptSubmit","prompt":"More"}"#);
     let seen = pane.wait_status("working");
     assert_eq!(seen.title.as_deref(), Some("Fix the login"));
+}
+
+#[test]
+fn under_a_supervisor_hooks_tell_it() {
+    let pane = pane_of("claude");
+    let mut started = pane.start(&["exec", "--agent", "my-claude", "cat"]);
+    pane.supervisor();
+    for what in [TOLD, ASKED] {
+        assert_eq!(complaints(&call(&pane, &["hook", "claude"], what)), "");
+    }
+    let seen = pane.wait(|seen| seen.agent_status == "blocked" && seen.title.is_some());
+    assert_eq!(seen.agent.as_deref(), Some("my-claude"));
+    assert_eq!(seen.state_labels["blocked"], "Bash: npm test");
+    started.finish();
+    pane.wait(|seen| seen.title.is_none());
 }
 
 #[test]

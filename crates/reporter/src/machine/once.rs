@@ -129,7 +129,8 @@ impl PaneMachine {
         let snapshot = said.snapshot(&config);
         let shown = pane.agent.as_deref().and_then(AgentLabel::normalize);
         let beside = self.is_beside();
-        let ours = !beside && shown.as_ref() == Some(&self.claim.agent);
+        let of_our_agent = shown.as_ref() == Some(&self.claim.agent);
+        let ours = of_our_agent && !beside;
         let others = shown.filter(|shown| !self.claim.own_label && shown.is_known() && !ours);
         let herdrs = if beside { Some(self.claim.agent.clone()) } else { others };
         // Herdr may have seen already that its agent goes on.
@@ -147,8 +148,10 @@ impl PaneMachine {
             if said.state != SaidState::AtLeastIdle || !ours {
                 let labels = accompanying(pane, state, snapshot.as_ref());
                 self.reason.wanted = (!labels.is_empty()).then_some(labels);
-                // What is shown may be a reason that is over.
-                let clean = self.reason.wanted.is_none() && pane.state_labels.is_empty();
+                // What is shown may be a reason that is over; so may one that is
+                // hidden until Herdr shows our agent.
+                let hidden = beside && !of_our_agent;
+                let clean = self.reason.wanted.is_none() && pane.state_labels.is_empty() && !hidden;
                 self.reason.has = if clean { Has::Absent } else { Has::Unsure };
             }
             if self.stop.is_some() {

@@ -162,7 +162,7 @@ fn a_long_command_is_cut_and_told_by_its_first_line() {
 #[test]
 fn every_event_that_init_asks_for_is_understood() {
     for agent in &AGENTS {
-        for (name, says) in agent.events {
+        for (name, says) in agent.shared.iter().chain(agent.events) {
             let (event, kind) = name.split_once(':').map_or((*name, None), |(e, k)| (e, Some(k)));
             assert_eq!(agent.says(event, kind), Some(*says), "{} {name}", agent.name);
         }

@@ -1,9 +1,11 @@
 //! A settings file of somebody else: read, replaced as a whole, never half
 //! written, and kept as it was before.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 /// The file that a path leads to, which may be a link.
 #[derive(Debug)]
@@ -64,31 +66,16 @@ impl SettingsFile {
         }
         let folder = self.real.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder)?;
-        let name = self.real.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let beside = folder.join(format!(".{name}.{}", std::process::id()));
-        let written = (|| {
-            let mut file = private(&beside)?;
-            file.write_all(text.as_bytes())?;
-            if let Some(old) = old {
-                file.set_permissions(old.permissions())?;
-            }
-            file.sync_all()?;
-            fs::rename(&beside, &self.real)
-        })();
-        if written.is_err() {
-            let _ = fs::remove_file(&beside);
+        // Nobody else reads it: settings may hold keys.
+        let mut file = NamedTempFile::new_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        if let Some(old) = old {
+            file.as_file().set_permissions(old.permissions())?;
         }
-        written
+        file.as_file().sync_all()?;
+        file.persist(&self.real)?;
+        Ok(())
     }
-}
-
-/// A new file that nobody else reads: settings may hold keys.
-fn private(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 fn read(path: &Path) -> io::Result<Option<String>> {
