@@ -104,6 +104,9 @@ fn turn(stage: &Stage, agent: &str, program: &'static str) {
     let first = calls(agent).into_iter().find(|step| step["shows"]["title"].is_string()).unwrap();
     hook(stage, agent, first["event"].as_str(), &first["call"].to_string());
     assert_eq!(stage.seen().title.map(Value::from).as_ref(), first["shows"].get("title"));
+    let told = stage.requests().unwrap_or_default();
+    let claims = |line: &Value| line["method"].as_str().is_some_and(|it| it.ends_with("_agent"));
+    assert!(!told.iter().any(claims), "{told:?}");
     process.end();
     stage.wait(nobody);
     let left = stage.seen();

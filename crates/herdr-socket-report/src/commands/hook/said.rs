@@ -2,8 +2,8 @@
 
 use herdr_proto::{ReportState, StateKey};
 use herdr_reporter::{
-    AgentEvent, Config, EventId, MAIN_AGENT, Privacy, Prompt, PromptKind, ReasonLabel,
-    SessionStarted, Source,
+    AgentEvent, Config, MAIN_AGENT, Privacy, Prompt, PromptKind, ReasonLabel, SessionStarted,
+    Source,
 };
 use serde_json::{Value, json};
 
@@ -102,10 +102,6 @@ impl Call<'_> {
         self.who.as_deref().unwrap_or(MAIN_AGENT)
     }
 
-    fn agent_id(&self) -> Option<EventId> {
-        Some(self.who().into())
-    }
-
     fn session(&self) -> Vec<AgentEvent> {
         let text = |names: &[&str]| self.payload.text(names);
         let Some(id) = text(&["session_id", "sessionId", "conversation_id"]) else {
@@ -162,7 +158,7 @@ impl Call<'_> {
     }
 
     fn tool(&self) -> AgentEvent {
-        AgentEvent::tool_started(self.tool_id(), self.tool_name()).of_agent(self.agent_id())
+        AgentEvent::tool_started(self.tool_id(), self.tool_name()).of_agent(Some(self.who().into()))
     }
 
     /// A tool that asks a person.
@@ -180,7 +176,7 @@ impl Call<'_> {
     fn asks(&self, id: &str, kind: PromptKind, label: Option<String>) -> AgentEvent {
         let mut prompt = Prompt::of(kind);
         prompt.label = label;
-        AgentEvent::prompt_opened(id, prompt).of_agent(self.agent_id())
+        AgentEvent::prompt_opened(id, prompt).of_agent(Some(self.who().into()))
     }
 
     fn tool_name(&self) -> String {
