@@ -279,7 +279,7 @@ pub(crate) static AGENTS: [Agent; 8] = [
     Agent {
         name: "pi",
         title: "pi",
-        shows: "title, tools, model and context",
+        shows: "title, model and context",
         program: "pi",
         variable: Some("PI_CODING_AGENT_DIR"),
         folder: ".pi/agent",

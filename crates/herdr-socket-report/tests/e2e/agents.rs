@@ -9,7 +9,7 @@ use crate::pane::{Pane, complaints};
 use crate::support::requests;
 
 /// A pane in which Herdr sees this agent.
-fn pane_of(agent: &str) -> Pane {
+pub(crate) fn pane_of(agent: &str) -> Pane {
     let pane = Pane::new();
     let (now, id) = (pane.herdr.now(), pane.herdr.pane_id().to_owned());
     assert!(pane.herdr.with_model(|model| model.agent_appears(now, &id, agent, "blocked")));

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process"
 // goes wrong with it is never the agent's concern.
 function reporter(agent) {
   if (process.env.HERDR_ENV !== "1") return () => {}
-  const child = spawn("herdr-socket-report", ["run", "--agent", agent], {
+  const child = spawn("herdr-socket-report", ["run", "--leave-state", "--agent", agent], {
     stdio: ["pipe", "ignore", "ignore"],
   })
   let gone = false
