@@ -29,7 +29,7 @@ fn a_newcomer_sees_what_there_is_and_sets_it_up() {
         assert!(told.contains(part), "{part} in {told}");
     }
     let (told, ..) = run(&["init", "claude"]);
-    assert!(told.contains("hooks.PermissionRequest: ") && told.contains("statusLine: "), "{told}");
+    assert!(told.contains("PermissionRequest, ") && told.contains("statusLine:"), "{told}");
     assert_eq!(fs::read_to_string(&settings).unwrap(), before);
 
     let (told, code, _) = run(&["init", "claude", "--write"]);

@@ -10,7 +10,7 @@ use crate::commands::agents::{Agent, Setup};
 #[derive(Debug)]
 pub(super) struct Hooks {
     pub(super) agent: &'static Agent,
-    /// How a shell finds this program.
+    /// Where this program is, or its name if it is in `PATH`.
     pub(super) program: String,
 }
 
@@ -43,19 +43,33 @@ impl Hooks {
         Ok(root.to_string())
     }
 
-    /// What `add` would write, each as its place and its command.
-    pub(super) fn lines(&self) -> Vec<(String, String)> {
-        let events = self.agent.asked();
-        let mut lines: Vec<_> =
-            events.map(|event| (format!("hooks.{event}"), self.command(event))).collect();
+    /// What `add` would write, for people.
+    pub(super) fn summary(&self) -> String {
+        let events: Vec<_> = self.agent.asked().collect();
+        let mut text =
+            format!("  hooks for {}:\n    {}\n", events.join(", "), self.command("EVENT"));
         if self.agent.has_statusline() {
-            lines.push((self.agent.statusline().join("."), self.statusline("")));
+            let place = self.agent.statusline().join(".");
+            text += &format!("  {place}:\n    {}\n", self.statusline(""));
         }
-        lines
+        text
+    }
+
+    /// A plugin that starts this program.
+    pub(super) fn plugin(&self, content: &str) -> String {
+        let program = serde_json::Value::from(self.program.as_str()).to_string();
+        content.replacen("\"herdr-socket-report\"", &program, 1)
+    }
+
+    /// This program as a word of a shell.
+    fn program(&self) -> String {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+        let program = &self.program;
+        if program.chars().all(plain) { program.clone() } else { quoted(program) }
     }
 
     fn command(&self, event: &str) -> String {
-        let Self { agent, program } = self;
+        let (agent, program) = (self.agent, self.program());
         match agent.setup {
             // Its calls do not hold the event.
             Setup::Flat { .. } => format!("{program} hook {} {event}", agent.name),
@@ -64,7 +78,7 @@ impl Hooks {
     }
 
     fn statusline(&self, wrapped: &str) -> String {
-        let command = format!("{} statusline {}", self.program, self.agent.name);
+        let command = format!("{} statusline {}", self.program(), self.agent.name);
         if wrapped.is_empty() { command } else { format!("{command}{WRAPS}{}", quoted(wrapped)) }
     }
 
@@ -149,7 +163,7 @@ fn text_of(object: &CstObject, key: &str) -> Option<String> {
 }
 
 /// As one word of a shell.
-pub(super) fn quoted(text: &str) -> String {
+fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 

@@ -19,7 +19,7 @@ use crate::output::{print, say};
 use crate::text::{alternatives, shown};
 use crate::words::words;
 use file::SettingsFile;
-use hooks::{Hooks, quoted};
+use hooks::Hooks;
 
 /// Set an agent up, or Herdr's sidebar
 ///
@@ -107,7 +107,7 @@ impl Target {
             Self::Herdr => rows::add(text),
             Self::Agent(hooks) => match hooks.agent.setup {
                 Setup::Plugin(content) if text.is_empty() || is_plugin(text) => {
-                    Ok(content.to_owned())
+                    Ok(hooks.plugin(content))
                 }
                 Setup::Plugin(_) => Err("this file is not one that init wrote".to_owned()),
                 _ => hooks.add(text),
@@ -132,7 +132,7 @@ fn is_plugin(text: &str) -> bool {
     text.starts_with("// Written by `herdr-socket-report init`")
 }
 
-/// How a shell finds this program: by its name, if that is this one.
+/// How others find this program: by its name, if that is this one.
 fn program() -> String {
     let name = "herdr-socket-report";
     let Ok(this) = std::env::current_exe() else { return name.to_owned() };
@@ -140,9 +140,7 @@ fn program() -> String {
     if in_path(name).is_some_and(|found| real(&found) == real(&this)) {
         return name.to_owned();
     }
-    let path = this.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    if path.chars().all(plain) { path } else { quoted(&path) }
+    this.display().to_string()
 }
 
 fn in_path(name: &str) -> Option<PathBuf> {
@@ -204,12 +202,8 @@ fn preview(target: &Target, file: &SettingsFile) -> Result<String, String> {
     let mut text = format!("{path} would get\n");
     match target {
         Target::Agent(hooks) => match hooks.agent.setup {
-            Setup::Plugin(content) => text.push_str(content),
-            _ => {
-                for (place, command) in hooks.lines() {
-                    let _ = writeln!(text, "  {place}: {command}");
-                }
-            }
+            Setup::Plugin(_) => text.push_str(&after),
+            _ => text.push_str(&hooks.summary()),
         },
         Target::Herdr => text.push_str(&sidebar::settings()),
     }

@@ -4,6 +4,9 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 use crate::commands::sidebar::{ADDED, AGENTS, ROWS, missing};
 
+/// Most rows that Herdr takes.
+const ROWS_MAX: usize = 16;
+
 /// The settings with rows that show everything; the same text if they do.
 ///
 /// # Errors
@@ -35,6 +38,9 @@ pub(super) fn add(text: &str) -> Result<String, String> {
     let hidden = missing(rows);
     if hidden.is_empty() {
         return Ok(text.to_owned());
+    }
+    if rows.len() + ADDED.len() > ROWS_MAX {
+        return Err(format!("Herdr takes {ROWS_MAX} rows at most, so there is no room for more"));
     }
     // As the row before: on a line of its own, or not.
     let prefix = rows.iter().last().and_then(|row| row.decor().prefix()?.as_str());

@@ -206,7 +206,11 @@ fn plugins_are_whole_files() {
     for name in ["opencode", "pi"] {
         let (target, place) = (agent(name), Place::with(None));
         write(&target, &place.file()).unwrap();
-        assert!(is_plugin(&place.text().unwrap()));
+        let text = place.text().unwrap();
+        assert!(is_plugin(&text) && text.contains("spawn(\"herdr-socket-report\", [\"run\""));
+        let moved = Hooks { program: "/my \"own\"/it".to_owned(), ..hooks(name) };
+        let moved = Target::Agent(moved).add("").unwrap();
+        assert!(moved.contains(r#"spawn("/my \"own\"/it", ["run""#), "{moved}");
         // An older one is replaced, and goes all the same.
         let older = place.text().unwrap() + "// older\n";
         fs::write(&place.path, &older).unwrap();
