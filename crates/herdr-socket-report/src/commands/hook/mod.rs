@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::output::{print, say};
 use crate::settings::Loaded;
 use crate::text::{alternatives, shown};
-use crate::words::words;
+use crate::words::{lossy, words};
 use payload::Payload;
 use said::Said;
 
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     caller: String,
     /// The event's name, where the call does not hold it, and the call, where
     /// it does not come on stdin
-    #[arg(value_name = "EVENT", num_args = 0..=2)]
+    #[arg(value_name = "EVENT", num_args = 0..=2, value_parser = lossy())]
     call: Vec<String>,
 }
 
@@ -101,7 +101,8 @@ fn report(common: Common, agent: &Agent, said: impl FnOnce(&Loaded) -> Said) -> 
     // Herdr finds such an agent by itself, be it in a moment.
     loaded.settings.config.leave_state = label.is_some_and(|label| label.is_known());
     let Said { mut events, first_title } = said(&loaded);
-    if let Some(title) = first_title.filter(|_| !is_titled(&common, &loaded)) {
+    let enabled = loaded.settings.config.enabled;
+    if let Some(title) = first_title.filter(|_| enabled && !is_titled(&common, &loaded)) {
         events.push(AgentEvent::title_changed(Some(title)));
     }
     Report::new(common, false).hook(loaded, events)

@@ -46,13 +46,12 @@ impl Hooks {
     /// What `add` would write, for people.
     pub(super) fn summary(&self) -> String {
         let events: Vec<_> = self.agent.asked().collect();
-        let mut text =
-            format!("  hooks for {}:\n    {}\n", events.join(", "), self.command("EVENT"));
-        if self.agent.has_statusline() {
-            let place = self.agent.statusline().join(".");
-            text += &format!("  {place}:\n    {}\n", self.statusline(""));
+        let hooks = format!("  hooks for {}:\n    {}\n", events.join(", "), self.command("EVENT"));
+        if !self.agent.has_statusline() {
+            return hooks;
         }
-        text
+        let place = self.agent.statusline().join(".");
+        format!("{hooks}  {place}:\n    {}\n", self.statusline(""))
     }
 
     /// A plugin that starts this program.
