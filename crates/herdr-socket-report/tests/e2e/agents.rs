@@ -88,6 +88,7 @@ fn a_name_of_its_own_has_a_state_of_its_own() {
 fn privacy_and_settings_hold_for_hooks() {
     for (settings, label) in [
         (&["--privacy", "fixed"][..], Some("Waiting for approval")),
+        (&["--privacy", "tool"], Some("Bash")),
         (&["--message", "none"], None),
     ] {
         let pane = pane_of("claude");
@@ -96,7 +97,7 @@ fn privacy_and_settings_hold_for_hooks() {
         }
         let seen = pane.now();
         assert_eq!(seen.state_labels.get("blocked").map(String::as_str), label);
-        assert_eq!(seen.title.is_some(), settings[0] == "--message");
+        assert_eq!(seen.title.is_some(), settings[1] != "fixed");
     }
     let may = r#"{"tool_name": "Shell", "tool_input": {"command": "npm test"}}"#;
     for settings in [["--reason-label", "off"], ["--message", "none"], ["--privacy", "fixed"]] {

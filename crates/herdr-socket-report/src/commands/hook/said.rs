@@ -31,10 +31,10 @@ pub(super) fn said(agent: &Agent, event: Option<&str>, payload: &Payload, config
     let Some(event) = event.map(str::to_owned).or(named) else { return Said::default() };
     let kind = payload.text(&["notification_type"]);
     let Some(says) = agent.says(&event, kind.as_deref()) else { return Said::default() };
-    let call = Call { agent, payload, who: payload.text(&["agent_id"]) };
+    let call = Call { agent, payload, config, who: payload.text(&["agent_id"]) };
     let mut events = call.events(says);
     if agent.guesses {
-        events.extend(call.guess(says, config));
+        events.extend(call.guess(says));
     }
     let first_title = (says == Says::Turn).then(|| call.prompt()).flatten();
     Said { events, first_title }
@@ -43,6 +43,7 @@ pub(super) fn said(agent: &Agent, event: Option<&str>, payload: &Payload, config
 struct Call<'a> {
     agent: &'a Agent,
     payload: &'a Payload<'a>,
+    config: &'a Config,
     /// The subagent that calls.
     who: Option<String>,
 }
@@ -64,6 +65,7 @@ impl Call<'_> {
             })],
             Says::Approval => {
                 let label = self.details().or_else(|| self.payload.text(&["message"]));
+                let label = label.filter(|_| self.config.privacy == Privacy::Text);
                 vec![self.asks(NOTICE, PromptKind::Approval, label)]
             }
             Says::Question => {
@@ -142,15 +144,11 @@ impl Call<'_> {
 
     /// What a person may be asked about, as the label of a block that Herdr
     /// sees; nothing once the agent goes on.
-    fn guess(&self, says: Says, config: &Config) -> Option<AgentEvent> {
-        let shows = config.message == Source::Auto && config.reason_label != ReasonLabel::Off;
+    fn guess(&self, says: Says) -> Option<AgentEvent> {
+        let Config { message, reason_label, .. } = self.config;
         let label = match says {
-            Says::Tool | Says::MayAsk => match config.privacy {
-                _ if !shows => return None,
-                Privacy::Text => Some(self.label()),
-                Privacy::Tool => Some(self.tool_name()),
-                _ => return None,
-            },
+            _ if *message == Source::None || *reason_label == ReasonLabel::Off => return None,
+            Says::Tool | Says::MayAsk => Some(self.label()),
             Says::Done | Says::GoesOn | Says::Answered | Says::Turn | Says::Idle => None,
             _ => return None,
         };
@@ -188,8 +186,13 @@ impl Call<'_> {
         self.payload.value(&["tool_input", "toolArgs", "toolInput"]).unwrap_or_default()
     }
 
-    /// What a tool would do: `Bash: npm test`.
+    /// What a person is asked about, as far as the settings let it be said.
     fn label(&self) -> String {
+        if self.config.privacy == Privacy::Text { self.doing() } else { self.tool_name() }
+    }
+
+    /// What a tool would do: `Bash: npm test`.
+    fn doing(&self) -> String {
         let input = match self.payload.text(&["command"]) {
             Some(command) => json!({"command": command}),
             None => self.input(),
@@ -212,7 +215,7 @@ impl Call<'_> {
     /// The same before and after a call. Not every event has the agent's own
     /// id.
     fn id(&self) -> String {
-        cut(&format!("{}/{}", self.who(), self.label()))
+        cut(&format!("{}/{}", self.who(), self.doing()))
     }
 
     fn tool_id(&self) -> String {
