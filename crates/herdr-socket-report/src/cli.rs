@@ -7,7 +7,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use herdr_proto::strip_controls;
 
 use crate::commands::{
-    attach, completions, config, demo, doctor, emit, exec, man, pane, run, tee, watch,
+    attach, completions, config, demo, doctor, emit, exec, hook, init, man, pane, run, sidebar,
+    tee, watch,
 };
 use crate::exit::Exit;
 use crate::output::complain;
@@ -56,6 +57,10 @@ enum Command {
     Labels(Box<emit::Labels>),
     Session(Box<emit::Session>),
     Release(Box<emit::Release>),
+    Hook(Box<hook::Args>),
+    Statusline(Box<hook::StatuslineArgs>),
+    Init(init::Args),
+    Sidebar(sidebar::Args),
     Watch(watch::Args),
     Pane(Box<pane::Args>),
     Tee(tee::Args),
@@ -81,6 +86,10 @@ impl Cli {
             Command::Labels(args) => args.run(),
             Command::Session(args) => args.run(),
             Command::Release(args) => args.run(),
+            Command::Hook(args) => args.run(),
+            Command::Statusline(args) => args.run(),
+            Command::Init(args) => init::run(&args),
+            Command::Sidebar(args) => sidebar::run(&args),
             Command::Watch(args) => watch::run(&args),
             Command::Pane(args) => pane::run(&args),
             Command::Tee(args) => tee::run(&args),
@@ -183,7 +192,8 @@ pub(crate) fn is_of_hooks() -> bool {
 }
 
 /// The commands that hooks call.
-const HOOKS: [&str; 7] = ["emit", "state", "title", "tokens", "labels", "session", "release"];
+const HOOKS: [&str; 9] =
+    ["emit", "state", "title", "tokens", "labels", "session", "release", "hook", "statusline"];
 
 #[cfg(test)]
 mod tests {

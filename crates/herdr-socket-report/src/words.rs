@@ -24,12 +24,20 @@ pub(crate) fn state(word: &str) -> Result<ReportState, String> {
 
 /// Reads the value of a flag that takes a state.
 pub(crate) fn states() -> impl TypedValueParser<Value = ReportState> {
-    Completed(state)
+    Completed(state, STATES.map(ReportState::as_str).to_vec())
 }
 
 /// Takes any word where a state belongs: what is wrong with it is said later.
 pub(crate) fn state_words() -> impl TypedValueParser<Value = String> {
-    Completed(lossy())
+    words(STATES.map(ReportState::as_str))
+}
+
+/// Takes any word where one of these belongs: what is wrong with it is said
+/// later.
+pub(crate) fn words(
+    known: impl IntoIterator<Item = &'static str>,
+) -> impl TypedValueParser<Value = String> {
+    Completed(lossy(), known.into_iter().collect())
 }
 
 /// Takes any text. Bytes that are not UTF-8 cost themselves only.
@@ -37,9 +45,9 @@ pub(crate) fn lossy() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|text| text.to_string_lossy().into_owned())
 }
 
-/// Reads as the parser in it, and tells the completions of shells the states.
+/// Reads as the parser in it, and tells the completions of shells these words.
 #[derive(Clone)]
-struct Completed<P>(P);
+struct Completed<P>(P, Vec<&'static str>);
 
 impl<P: TypedValueParser> TypedValueParser for Completed<P> {
     type Value = P::Value;
@@ -54,7 +62,7 @@ impl<P: TypedValueParser> TypedValueParser for Completed<P> {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(STATES.into_iter().map(|state| PossibleValue::new(state.as_str()))))
+        Some(Box::new(self.1.iter().map(PossibleValue::new)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use e2e::replay::{SocketTarget, Target as _};
 use e2e::stage::{PATIENCE, Stage, skipped, until};
-use herdr_proto::{AgentStatus, PaneInfo, ProcessInfoGet};
+use herdr_proto::{AgentLabel, AgentStatus, PaneInfo, ProcessInfoGet};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ const SOURCE: &str = "custom:over";
 
 /// A program with an agent's name in the foreground of the pane, which the server
 /// has detected. It does nothing.
-struct Agent<'a> {
+pub(super) struct Agent<'a> {
     stage: &'a Stage,
     name: &'static str,
     pid: Pid,
@@ -34,7 +34,7 @@ struct Agent<'a> {
 
 impl<'a> Agent<'a> {
     /// `None` where no program can run in the pane, which is said.
-    fn start(stage: &'a Stage, name: &'static str) -> Option<Self> {
+    pub(super) fn start(stage: &'a Stage, name: &'static str) -> Option<Self> {
         if !stage.has_shell() {
             skipped(name, "no process is behind the pane");
             return None;
@@ -50,12 +50,14 @@ impl<'a> Agent<'a> {
         Some(agent)
     }
 
-    /// Detected, and its state is known.
-    fn is_shown(&self, pane: &PaneInfo) -> bool {
-        pane.agent.as_deref() == Some(self.name) && at_rest(pane)
+    /// Detected, and its state is known. A program may be called otherwise than
+    /// its agent.
+    pub(super) fn is_shown(&self, pane: &PaneInfo) -> bool {
+        let label = AgentLabel::normalize(self.name);
+        pane.agent.as_deref() == label.as_ref().map(AgentLabel::as_str) && at_rest(pane)
     }
 
-    fn end(self) {
+    pub(super) fn end(self) {
         // Not Ctrl-C: where these tests run in the background, it may be ignored.
         kill_process(self.pid, Signal::TERM).unwrap();
         let ended = || running(self.stage, self.name).is_none().then_some(());
@@ -74,7 +76,7 @@ fn at_rest(pane: &PaneInfo) -> bool {
     pane.agent_status.same_as(&AgentStatus::IDLE)
 }
 
-fn nobody(pane: &PaneInfo) -> bool {
+pub(super) fn nobody(pane: &PaneInfo) -> bool {
     pane.agent.is_none() && pane.agent_status == AgentStatus::UNKNOWN
 }
 

@@ -8,6 +8,7 @@
 
 mod authority;
 mod detected;
+mod hooks;
 mod identity;
 mod lifecycle;
 mod panes;

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod agents;
 pub(crate) mod attach;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -7,9 +8,12 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod emit;
 pub(crate) mod exec;
+pub(crate) mod hook;
+pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod pane;
 pub(crate) mod run;
+pub(crate) mod sidebar;
 pub(crate) mod tee;
 pub(crate) mod watch;
 

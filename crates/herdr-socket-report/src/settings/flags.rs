@@ -45,13 +45,13 @@ const OF_HOOKS: [&str; 9] = [
 ];
 /// and those that count for some of them, and for which.
 const OF_SOME: [(&str, &[&str]); 10] = [
-    ("title", &["title"]),
+    ("title", &["title", "statusline"]),
     ("message", &["state"]),
     ("working_message", &["state"]),
     ("reason_label", &["state"]),
     ("state_labels", &["state", "session", "labels"]),
-    ("tokens", &["tokens", "session"]),
-    ("privacy", &["state", "title", "tokens", "labels", "session"]),
+    ("tokens", &["tokens", "session", "statusline"]),
+    ("privacy", &["state", "title", "tokens", "labels", "session", "statusline"]),
     ("report_session", &["session"]),
     ("session_token", &["session"]),
     ("verify", &["state"]),
@@ -62,8 +62,8 @@ fn counts(setting: &Setting, command: &str) -> bool {
     let of_some =
         || OF_SOME.iter().find(|(key, _)| *key == setting.key).map(|(_, commands)| commands);
     match command {
-        "emit" => OF_HOOKS.contains(&setting.key) || of_some().is_some(),
-        "state" | "title" | "tokens" | "labels" | "session" | "release" => {
+        "emit" | "hook" => OF_HOOKS.contains(&setting.key) || of_some().is_some(),
+        "state" | "title" | "tokens" | "labels" | "session" | "release" | "statusline" => {
             OF_HOOKS.contains(&setting.key)
                 || of_some().is_some_and(|commands| commands.contains(&command))
         }

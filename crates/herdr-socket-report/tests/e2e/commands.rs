@@ -11,7 +11,7 @@ use crate::pane::{Pane, complaints};
 use crate::support::{PATIENCE, inside, sidecar};
 
 /// Every command, with arguments that are right.
-const COMMANDS: [&[&str]; 18] = [
+const COMMANDS: [&[&str]; 22] = [
     &["run"],
     &["exec", "true"],
     &["attach", "--pid", "1"],
@@ -22,6 +22,10 @@ const COMMANDS: [&[&str]; 18] = [
     &["labels", "idle=ready"],
     &["session", "s"],
     &["release"],
+    &["hook", "claude", "Stop", "{}"],
+    &["statusline", "claude"],
+    &["init", "claude"],
+    &["sidebar"],
     &["pane", "list"],
     &["watch", "--strict"],
     &["tee", "--listen", "t.sock"],
@@ -33,7 +37,8 @@ const COMMANDS: [&[&str]; 18] = [
 ];
 
 /// Those that hooks call.
-const HOOKS: [&str; 7] = ["emit", "state", "title", "tokens", "labels", "session", "release"];
+const HOOKS: [&str; 9] =
+    ["emit", "state", "title", "tokens", "labels", "session", "release", "hook", "statusline"];
 
 #[test]
 fn each_has_a_line_in_the_overview_and_a_help_of_its_own() {
@@ -60,8 +65,13 @@ fn wrong_arguments_name_the_program_and_what_is_wrong() {
         .iter()
         .filter(|command| !["exec", "emit", "tokens", "labels", "man"].contains(&command[0]));
     let one_more = one_more.map(|command| {
-        let hook = HOOKS.contains(&command[0]);
-        let words = if hook { "one too many" } else { "unexpected argument 'extra'" };
+        let words = match command[0] {
+            // The text may be a host's.
+            "hook" => "no more were expected",
+            "statusline" => "unexpected argument 'number ",
+            name if HOOKS.contains(&name) => "one too many",
+            _ => "unexpected argument 'extra'",
+        };
         ([*command, &["extra"]].concat(), words)
     });
     let flags = COMMANDS.iter().map(|command| {
@@ -144,7 +154,8 @@ fn outside_herdr_what_reports_is_quiet_and_what_looks_says_so() {
             assert_eq!(output.code, Some(code), "{arguments:?}: {output:?}");
             let quiet = !["watch", "demo", "pane"].contains(&arguments[0]);
             assert_eq!(output.stderr.is_empty(), quiet, "{arguments:?}: {}", output.stderr);
-            let prints = ["doctor", "config", "completions", "man"].contains(&arguments[0]);
+            let prints = ["doctor", "config", "completions", "man", "init", "sidebar"]
+                .contains(&arguments[0]);
             assert_eq!(output.stdout.is_empty(), !prints, "{arguments:?}: {}", output.stdout);
         }
     }
@@ -168,7 +179,9 @@ fn without_a_server_only_those_who_asked_are_failed() {
                     _ => 0,
                 };
                 assert_eq!(code, Some(code_alone), "{command:?}: {complaint}");
-                if command[0] == "run" || HOOKS.contains(&command[0]) {
+                // Here it has nothing to report.
+                let silent = command[0] == "statusline";
+                if command[0] == "run" || HOOKS.contains(&command[0]) && !silent {
                     assert!(
                         complaint.contains("there is no socket at"),
                         "{command:?}: {complaint}"

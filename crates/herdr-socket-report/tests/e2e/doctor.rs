@@ -126,7 +126,8 @@ fn json_has_one_shape_in_and_out_of_herdr() {
         let names: Vec<_> = checks.iter().map(|check| check["check"].as_str().unwrap()).collect();
         assert_eq!(
             names.join(" "),
-            "settings source variables socket server pane identity lease others report"
+            "settings source variables socket server pane identity lease others report \
+             sidebar"
         );
         for check in checks {
             assert!(check["ok"].is_boolean() || check["ok"].is_null(), "{check}");

@@ -13,19 +13,22 @@ fn example(name: &str) -> PathBuf {
 
 /// A host in the pane, with the sidecar in its `PATH`.
 fn host(pane: &Pane, program: &str, script: &str) -> Command {
+    let mut command = Command::new(program);
+    with_sidecar(pane, command.arg(example(script)));
+    command
+}
+
+pub(crate) fn with_sidecar(pane: &Pane, command: &mut Command) {
     let sidecar = Path::new(env!("CARGO_BIN_EXE_herdr-socket-report")).parent().unwrap();
     let mut path = vec![sidecar.to_owned()];
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
-    let mut command = Command::new(program);
     command
-        .arg(example(script))
         .env_clear()
         .env("PATH", std::env::join_paths(path).unwrap())
         .env("HOME", pane.path())
         .env("XDG_RUNTIME_DIR", pane.path())
         .envs(pane.herdr.env())
         .current_dir(pane.path());
-    command
 }
 
 /// Whether there is such a program. It is asked to do something, since a name

@@ -3,6 +3,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
 
+mod agents;
 mod cli;
 mod commands;
 mod control;
@@ -15,11 +16,13 @@ mod flush;
 mod forwarding;
 mod hostile;
 mod hosts;
+mod init;
 mod lines;
 mod odd;
 mod others;
 mod pane;
 mod panes;
+mod plugins;
 mod sessions;
 mod settings;
 mod signals;

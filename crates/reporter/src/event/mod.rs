@@ -16,6 +16,7 @@ use serde::Serialize;
 pub use id::{EventId, ID_MAX_BYTES};
 pub use line::EventLine;
 pub use problem::LineError;
+pub use repair::repaired;
 
 /// The agent of a host that has only one. Facts about the pane's session,
 /// title, model and usage count only from it.

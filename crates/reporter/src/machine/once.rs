@@ -2,7 +2,8 @@
 //! top of what the pane shows.
 
 use herdr_proto::{
-    AgentLabel, PaneInfo, PresentationText, ReportState, StateKey, StateLabels, TokenKey,
+    AgentLabel, AgentStatus, PaneInfo, PresentationText, ReportState, StateKey, StateLabels,
+    TokenKey,
 };
 
 use super::said::{Said, SaidState};
@@ -79,7 +80,9 @@ impl PaneMachine {
 
     fn release_once(&mut self, pane: &PaneInfo) {
         self.wants = false;
-        self.release_row(pane);
+        if !self.is_beside() {
+            self.release_row(pane);
+        }
         if self.claim.once.as_ref().is_some_and(|once| once.only_the_row) {
             return;
         }
@@ -108,6 +111,11 @@ impl PaneMachine {
         }
     }
 
+    /// Whether the row is Herdr's whatever the pane shows yet.
+    pub(super) fn is_beside(&self) -> bool {
+        self.once.is_some() && self.claim.config.leave_state
+    }
+
     pub(super) fn say_once(&mut self, pane: &PaneInfo) {
         let Some(once) = &self.claim.once else { return };
         let (said, config) = (Said::of(once), self.claim.config.clone());
@@ -115,10 +123,15 @@ impl PaneMachine {
         self.wants = true;
         let snapshot = said.snapshot(&config);
         let shown = pane.agent.as_deref().and_then(AgentLabel::normalize);
-        let ours = shown.as_ref() == Some(&self.claim.agent);
-        let herdrs =
+        let beside = self.is_beside();
+        let of_our_agent = shown.as_ref() == Some(&self.claim.agent);
+        let ours = of_our_agent && !beside;
+        let others =
             shown.filter(|shown| !self.claim.config.own_label && shown.is_known() && !ours);
-        let state = said.state(ours.then_some(&pane.agent_status), snapshot.as_ref());
+        let herdrs = if beside { Some(self.claim.agent.clone()) } else { others };
+        // Herdr may have seen already that its agent goes on.
+        let status = if beside { &AgentStatus::BLOCKED } else { &pane.agent_status };
+        let state = said.state((ours || beside).then_some(status), snapshot.as_ref());
         if let Some(state) = state {
             let fresh = said.state == SaidState::Said;
             let reason = snapshot.as_ref().filter(|_| fresh).and_then(|it| it.reason.clone());
@@ -133,8 +146,10 @@ impl PaneMachine {
                     if self.shows_leavings() { StateLabels::new() } else { labels_of(pane) };
                 let labels = accompanying(&others, state, snapshot.as_ref());
                 self.reason.wanted = (!labels.is_empty()).then_some(labels);
-                // What is shown may be a reason that is over.
-                let clean = self.reason.wanted.is_none() && pane.state_labels.is_empty();
+                // What is shown may be a reason that is over; so may one that is
+                // hidden until Herdr shows our agent.
+                let hidden = beside && !of_our_agent;
+                let clean = self.reason.wanted.is_none() && pane.state_labels.is_empty() && !hidden;
                 self.reason.has = if clean { Has::Absent } else { Has::Unsure };
             }
             if self.stop.is_some() {
@@ -169,7 +184,7 @@ impl PaneMachine {
         let mut wanted = if self.shows_leavings() { Presentation::default() } else { has.clone() };
         if said.titled && shows_title(config) {
             wanted.title.clone_from(&said.title);
-            if said.title.is_some() {
+            if said.title.is_some() && !self.is_beside() {
                 // It may be somebody else's, or about to go by its ttl.
                 has.title = None;
             }
@@ -226,11 +241,25 @@ impl PaneMachine {
         }
         let derived = snapshot.map(|snapshot| snapshot.tokens.clone()).unwrap_or_default();
         tokens.extend(derived.into_iter().map(|(key, text)| (key, Some(text))));
+        let beside = self.is_beside();
+        if beside && said.session.is_some() {
+            // What shows is another session's: tokens stay when an agent goes.
+            for key in made_tokens(pane) {
+                tokens.entry(key).or_insert(None);
+            }
+        }
         for (key, text) in tokens {
-            let shows = pane.tokens.contains_key(key.as_str());
-            if shows || text.is_some() {
+            let shows = pane.tokens.get(key.as_str());
+            if shows.is_some() || text.is_some() {
                 let slot = self.tokens.slots.entry(key).or_default();
-                slot.has = if shows { Has::Unsure } else { Has::Absent };
+                slot.has = match (shows, &text) {
+                    (None, _) => Has::Absent,
+                    // A status line is drawn often.
+                    (Some(shows), Some(text)) if beside && shows == text.as_str() => {
+                        Has::Known(text.clone())
+                    }
+                    (Some(_), _) => Has::Unsure,
+                };
                 slot.wanted = text;
             }
         }

@@ -281,6 +281,7 @@ impl PaneMachine {
             _ => &nothing,
         };
         report.clear_display_agent = true;
+        report.agent = self.state_left_to().filter(|_| self.is_beside()).cloned();
         if wanted.title != has.title {
             report.title.clone_from(&wanted.title);
             report.clear_title = wanted.title.is_none();

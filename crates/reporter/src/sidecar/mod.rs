@@ -7,7 +7,7 @@ mod once;
 use std::time::Duration;
 
 pub use crate::activity::{Activity, Presentation, Session, Snapshot, show_context};
-pub use crate::event::{EventLine, LineError};
+pub use crate::event::{EventLine, LineError, repaired};
 #[cfg(unix)]
 pub use crate::lease::supervised_by;
 pub use crate::lease::{LeaseFile, owner_of};

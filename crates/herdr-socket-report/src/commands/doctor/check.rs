@@ -12,7 +12,7 @@ use crate::text::wrapped;
 const ROOM_MIN: usize = 20;
 
 /// Every check, in the order in which they are made.
-pub(super) const NAMES: [&str; 10] = [
+pub(super) const NAMES: [&str; 11] = [
     "settings",
     "source",
     "variables",
@@ -23,6 +23,7 @@ pub(super) const NAMES: [&str; 10] = [
     "lease",
     "others",
     "report",
+    "sidebar",
 ];
 
 /// What one check found.

@@ -13,6 +13,7 @@ use super::others::others;
 use super::trial::trial;
 use super::{Args, environment, server};
 use crate::commands::emit::{hello, named_supervisor};
+use crate::commands::sidebar;
 use crate::exit::Exit;
 use crate::output::{columns, json_line, print, say};
 use crate::place::{PaneFlags, Place};
@@ -103,6 +104,15 @@ fn names(settings: &Settings) -> Option<(SourceId, AgentLabel)> {
     Some((source, label))
 }
 
+/// What Herdr's sidebar hides of a report. It hides it from nobody else.
+fn rows() -> Check {
+    match sidebar::check() {
+        Ok(hidden) if hidden.is_empty() => Check::fine("sidebar", sidebar::NOTHING_HIDDEN),
+        Ok(hidden) => Check::open("sidebar", hidden.join("; ")).remedy(sidebar::REMEDY),
+        Err(wrong) => Check::open("sidebar", wrong),
+    }
+}
+
 struct Examination {
     started: Instant,
     /// The settings that were given as flags.
@@ -116,6 +126,7 @@ struct Examination {
 impl Examination {
     async fn conclude(mut self, place: &Place, flags: &PaneFlags) -> Report {
         let verdict = self.examine(place, flags).await;
+        self.findings.add(rows());
         self.findings.conclude(|| verdict)
     }
 

@@ -8,16 +8,21 @@ use crate::commands::settings;
 use crate::exit::Exit;
 use crate::output::say;
 use crate::place::Place;
+use crate::settings::Loaded;
 
 /// One report of one of these commands, which goes nowhere.
-pub(super) struct Report {
+pub(crate) struct Report {
     common: Common,
     confirm: bool,
 }
 
 impl Report {
-    pub(super) fn new(common: Common, confirm: bool) -> Self {
+    pub(crate) fn new(common: Common, confirm: bool) -> Self {
         Self { common, confirm }
+    }
+
+    pub(crate) fn hook(self, _: Loaded, _: Vec<AgentEvent>) -> Exit {
+        self.events((Vec::new(), Exit::Fine))
     }
 
     pub(super) fn event(self, event: AgentEvent) -> Exit {
@@ -32,7 +37,7 @@ impl Report {
     }
 
     /// Something about the arguments is wrong.
-    pub(super) fn refuse(self, wrong: &str) -> Exit {
+    pub(crate) fn refuse(self, wrong: &str) -> Exit {
         say(wrong);
         if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
     }

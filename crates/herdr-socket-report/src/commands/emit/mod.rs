@@ -23,7 +23,7 @@ use crate::settings::flags::SettingFlags;
 use crate::text::alternatives;
 use crate::words::{lossy, state_words};
 use event::{from_arguments, from_lines};
-use report::Report;
+pub(crate) use report::Report;
 
 /// How long what is shown stays if nobody says.
 const DAY: Ttl = match Ttl::from_millis_const(86_400_000) {
@@ -33,9 +33,9 @@ const DAY: Ttl = match Ttl::from_millis_const(86_400_000) {
 
 /// What all of these commands take.
 #[derive(Debug, clap::Args)]
-struct Common {
+pub(crate) struct Common {
     #[command(flatten)]
-    pane: PaneFlags,
+    pub(crate) pane: PaneFlags,
     /// How long title, labels and tokens stay where no reporter has the pane,
     /// in seconds
     #[arg(long, value_name = "SECONDS", default_value = "86400", value_parser = ttl)]
@@ -44,9 +44,9 @@ struct Common {
     /// server was reached, with 4 if it refused or the pane's reporter does not
     /// hear this process; else always with 0
     #[arg(long)]
-    strict: bool,
+    pub(crate) strict: bool,
     #[command(flatten)]
-    settings: SettingFlags,
+    pub(crate) settings: SettingFlags,
 }
 
 /// What an agent adds to the command that it was given.

@@ -27,10 +27,12 @@ const LIMIT: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_millis(10);
 
 /// One report of one of these commands.
-pub(super) struct Report {
+pub(crate) struct Report {
     common: Common,
     /// The outcome is asked for.
     confirm: bool,
+    /// The settings, where they have been read.
+    loaded: Option<Loaded>,
 }
 
 /// What became of telling an owner.
@@ -44,8 +46,14 @@ enum Told {
 }
 
 impl Report {
-    pub(super) fn new(common: Common, confirm: bool) -> Self {
-        Self { common, confirm }
+    pub(crate) fn new(common: Common, confirm: bool) -> Self {
+        Self { common, confirm, loaded: None }
+    }
+
+    /// Reports what a hook of an agent says, with these settings.
+    pub(crate) fn hook(mut self, loaded: Loaded, events: Vec<AgentEvent>) -> Exit {
+        self.loaded = Some(loaded);
+        self.events((events.into_iter().map(Event::of).collect(), Exit::Fine))
     }
 
     pub(super) fn event(self, event: AgentEvent) -> Exit {
@@ -61,14 +69,15 @@ impl Report {
     }
 
     /// Something about the arguments is wrong.
-    pub(super) fn refuse(self, wrong: &str) -> Exit {
+    pub(crate) fn refuse(self, wrong: &str) -> Exit {
         say(wrong);
         if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
     }
 
-    fn report(self, events: Vec<Event>, mut exit: Exit) -> Exit {
+    fn report(mut self, events: Vec<Event>, mut exit: Exit) -> Exit {
         let started = started();
-        let loaded = match settings(self.common.settings.clone()) {
+        let loaded = self.loaded.take().map_or_else(|| settings(self.common.settings.clone()), Ok);
+        let loaded = match loaded {
             Ok(loaded) => loaded,
             Err(exit) => return exit,
         };

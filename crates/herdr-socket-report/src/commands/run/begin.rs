@@ -19,10 +19,16 @@ use crate::settings::Settings;
 
 /// Reports until something ends it.
 pub(crate) fn run(args: Args) -> Exit {
-    let loaded = match settings(args.settings) {
+    let mut loaded = match settings(args.settings) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
+    if args.leave_state {
+        loaded.settings.config.leave_state = true;
+        loaded.settings.config.own_label = false;
+        // They are about states of a label that Herdr knows.
+        loaded.warnings.clear();
+    }
     let place = args.pane.find(|name| std::env::var_os(name));
     let host = args.pid.map(Host::watch).transpose();
     let (place, host) = match (place, host) {

@@ -38,6 +38,11 @@ pub(crate) struct Args {
     /// End when the process with this id ends (Linux)
     #[arg(long, value_name = "PID", value_parser = pid, allow_negative_numbers = true)]
     pid: Option<i32>,
+    /// Leave the state to Herdr, for an agent that Herdr knows: title, tokens and
+    /// the reason of a block show in the row that Herdr makes. If Herdr shows no
+    /// such agent for three seconds, the state is reported
+    #[arg(long)]
+    leave_state: bool,
     #[command(flatten)]
     settings: SettingFlags,
 }

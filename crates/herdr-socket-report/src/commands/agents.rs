@@ -1,0 +1,360 @@
+//! The agents that call hooks: what each of their events says, and where their
+//! settings are. The sources of these facts are listed beside the payloads in
+//! `tests/agents`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// An agent whose hooks are understood.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    /// Its name, as Herdr knows it.
+    pub(crate) name: &'static str,
+    /// What it is called in messages.
+    pub(crate) title: &'static str,
+    /// What of it shows.
+    pub(crate) shows: &'static str,
+    /// Its program.
+    pub(crate) program: &'static str,
+    /// The variable that moves its folder.
+    variable: Option<&'static str>,
+    /// Its folder below the home folder.
+    folder: &'static str,
+    /// The file in that folder which `init` writes to.
+    file: &'static str,
+    /// What `init` puts there.
+    pub(crate) setup: Setup,
+    /// The events that `init` asks for. `Notification:x` is a notification of
+    /// type `x`.
+    pub(crate) events: Events,
+    /// More of them, which several agents have.
+    pub(crate) shared: Events,
+    /// Events that are understood, too.
+    also: Events,
+    /// No event says that a person is asked, so a tool that is about to run is
+    /// what a person may be asked about.
+    pub(crate) guesses: bool,
+    /// It expects a JSON object on a hook's stdout; without one Gemini CLI shows
+    /// what is on stderr.
+    pub(crate) answers: bool,
+}
+
+/// How hooks stand in an agent's settings.
+#[derive(Debug)]
+pub(crate) enum Setup {
+    /// Groups of hooks for each event. The timeout is in the agent's unit.
+    Groups { timeout: u32, statusline: &'static [&'static str] },
+    /// One list of hooks for each event: the keys of the command and of the
+    /// timeout in seconds.
+    Flat { command: &'static str, timeout: &'static str },
+    /// A file of its own, with this content.
+    Plugin(&'static str),
+}
+
+/// What an event says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Says {
+    /// A session began or goes on.
+    Session,
+    /// A person's prompt begins a turn.
+    Turn,
+    /// A tool is about to run; a person may be asked first.
+    Tool,
+    /// A tool runs; what was asked before is answered.
+    Runs,
+    /// A person is asked whether a tool may run.
+    Asks,
+    /// A person may be asked about this.
+    MayAsk,
+    /// A notification: a person is asked whether something may run.
+    Approval,
+    /// A notification: a person is asked something.
+    Question,
+    /// What was asked by a notification is answered.
+    Answered,
+    /// A tool has ended.
+    Done,
+    /// The agent goes on: what was asked is answered, what ran has ended.
+    GoesOn,
+    /// A subagent began.
+    Subagent,
+    /// A subagent has ended.
+    SubagentEnds,
+    /// The context is being compacted.
+    Compacting,
+    /// The context was compacted.
+    Compacted,
+    /// How full the context is.
+    Context,
+    /// The turn is over.
+    Idle,
+    /// The session is over.
+    Over,
+}
+
+use Says::{
+    Answered, Approval, Asks, Compacted, Compacting, Context, Done, GoesOn, Idle, MayAsk, Over,
+    Question, Runs, Session, Subagent, SubagentEnds, Tool, Turn,
+};
+
+/// Events, and what they say.
+type Events = &'static [(&'static str, Says)];
+
+/// Those of Claude Code, Codex CLI and Qwen Code alike.
+const SHARED: Events = &[
+    ("SessionStart", Session),
+    ("UserPromptSubmit", Turn),
+    ("PreToolUse", Tool),
+    ("PermissionRequest", Asks),
+    ("PostToolUse", Done),
+    ("SubagentStart", Subagent),
+    ("SubagentStop", SubagentEnds),
+    ("PreCompact", Compacting),
+    ("PostCompact", Compacted),
+    ("Stop", Idle),
+];
+
+/// What most agents lack.
+const NONE: Agent = Agent {
+    name: "",
+    title: "",
+    shows: "",
+    program: "",
+    variable: None,
+    folder: "",
+    file: "",
+    setup: Setup::Plugin(""),
+    events: &[],
+    shared: &[],
+    also: &[],
+    guesses: false,
+    answers: false,
+};
+
+/// All of them.
+pub(crate) static AGENTS: [Agent; 8] = [
+    Agent {
+        name: "claude",
+        title: "Claude Code",
+        shows: "title, why it is blocked, model and context",
+        program: "claude",
+        variable: Some("CLAUDE_CONFIG_DIR"),
+        folder: ".claude",
+        file: "settings.json",
+        setup: Setup::Groups { timeout: 5, statusline: &["statusLine"] },
+        events: &[
+            ("PostToolUseFailure", Done),
+            ("PostToolBatch", GoesOn),
+            ("Elicitation", Question),
+            ("ElicitationResult", Answered),
+            ("Notification:idle_prompt", Idle),
+            ("StopFailure", Idle),
+            ("SessionEnd", Over),
+        ],
+        shared: SHARED,
+        ..NONE
+    },
+    Agent {
+        name: "codex",
+        title: "Codex CLI",
+        shows: "title, why it is blocked, model",
+        program: "codex",
+        variable: Some("CODEX_HOME"),
+        folder: ".codex",
+        file: "hooks.json",
+        setup: Setup::Groups { timeout: 5, statusline: &[] },
+        shared: SHARED,
+        also: &[("StopFailure", Idle), ("Interrupt", Idle), ("agent-turn-complete", Idle)],
+        ..NONE
+    },
+    Agent {
+        name: "gemini",
+        title: "Gemini CLI",
+        shows: "title, why it is blocked",
+        program: "gemini",
+        folder: ".gemini",
+        file: "settings.json",
+        setup: Setup::Groups { timeout: 5000, statusline: &[] },
+        events: &[
+            ("SessionStart", Session),
+            ("BeforeAgent", Turn),
+            ("BeforeTool", Runs),
+            ("AfterTool", Done),
+            ("Notification:ToolPermission", Approval),
+            ("AfterAgent", Idle),
+            ("SessionEnd", Over),
+        ],
+        answers: true,
+        ..NONE
+    },
+    Agent {
+        name: "cursor",
+        title: "Cursor CLI",
+        shows: "title, the tool it may ask about, model",
+        program: "cursor-agent",
+        variable: Some("CURSOR_CONFIG_DIR"),
+        folder: ".cursor",
+        file: "hooks.json",
+        setup: Setup::Flat { command: "command", timeout: "timeout" },
+        events: &[
+            ("sessionStart", Session),
+            ("beforeSubmitPrompt", Turn),
+            ("preToolUse", Tool),
+            ("beforeShellExecution", MayAsk),
+            ("beforeMCPExecution", MayAsk),
+            ("afterShellExecution", Answered),
+            ("afterMCPExecution", Answered),
+            ("postToolUse", Done),
+            ("postToolUseFailure", Done),
+            ("subagentStart", Subagent),
+            ("subagentStop", SubagentEnds),
+            ("preCompact", Context),
+            ("stop", Idle),
+            ("sessionEnd", Over),
+        ],
+        guesses: true,
+        answers: true,
+        ..NONE
+    },
+    Agent {
+        name: "copilot",
+        title: "GitHub Copilot CLI",
+        shows: "title, why it is blocked",
+        program: "copilot",
+        variable: Some("COPILOT_HOME"),
+        folder: ".copilot",
+        file: "hooks/herdr-socket-report.json",
+        setup: Setup::Flat { command: "bash", timeout: "timeoutSec" },
+        // Not preToolUse: where its hook fails, the tool is refused, and a
+        // program that was uninstalled fails.
+        events: &[
+            ("sessionStart", Session),
+            ("userPromptSubmitted", Turn),
+            ("permissionRequest", MayAsk),
+            ("postToolUse", GoesOn),
+            ("postToolUseFailure", GoesOn),
+            ("notification:permission_prompt", Approval),
+            ("notification:elicitation_dialog", Question),
+            ("subagentStart", Subagent),
+            ("subagentStop", SubagentEnds),
+            ("agentStop", Idle),
+            ("sessionEnd", Over),
+        ],
+        also: &[("preToolUse", Tool)],
+        guesses: true,
+        ..NONE
+    },
+    Agent {
+        name: "qwen",
+        title: "Qwen Code",
+        shows: "title, why it is blocked, model and context",
+        program: "qwen",
+        variable: Some("QWEN_HOME"),
+        folder: ".qwen",
+        file: "settings.json",
+        setup: Setup::Groups { timeout: 5000, statusline: &["ui", "statusLine"] },
+        events: &[
+            ("PermissionDenied", Done),
+            ("PostToolUseFailure", Done),
+            ("Notification:idle_prompt", Idle),
+            ("StopFailure", Idle),
+            ("SessionEnd", Over),
+        ],
+        shared: SHARED,
+        ..NONE
+    },
+    Agent {
+        name: "opencode",
+        title: "opencode",
+        shows: "title, why it is blocked, model and context",
+        program: "opencode",
+        folder: ".config/opencode",
+        file: "plugins/herdr-socket-report.js",
+        setup: Setup::Plugin(concat!(
+            include_str!("init/reporter.js"),
+            include_str!("init/opencode.js")
+        )),
+        ..NONE
+    },
+    Agent {
+        name: "pi",
+        title: "pi",
+        shows: "title, model and context",
+        program: "pi",
+        variable: Some("PI_CODING_AGENT_DIR"),
+        folder: ".pi/agent",
+        file: "extensions/herdr-socket-report.ts",
+        setup: Setup::Plugin(concat!(include_str!("init/reporter.js"), include_str!("init/pi.ts"))),
+        ..NONE
+    },
+];
+
+/// The names of those that have what is asked for.
+pub(crate) fn names(has: fn(&Agent) -> bool) -> impl Iterator<Item = &'static str> {
+    AGENTS.iter().filter(move |agent| has(agent)).map(|agent| agent.name)
+}
+
+impl Agent {
+    /// The agent of this name.
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        AGENTS.iter().find(|agent| agent.name == name)
+    }
+
+    pub(crate) fn has_hooks(&self) -> bool {
+        self.asked().next().is_some()
+    }
+
+    pub(crate) fn has_statusline(&self) -> bool {
+        !self.statusline().is_empty()
+    }
+
+    /// What an event says; a notification has a type.
+    pub(crate) fn says(&self, event: &str, kind: Option<&str>) -> Option<Says> {
+        let mut known = self.shared.iter().chain(self.events).chain(self.also);
+        let found = known.find(|(name, _)| match name.split_once(':') {
+            // Some agents call the event so only in its payload.
+            Some((name, of)) => name.eq_ignore_ascii_case(event) && Some(of) == kind,
+            None => *name == event,
+        });
+        found.map(|(_, says)| *says)
+    }
+
+    /// The names of the events that `init` asks for.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = &'static str> {
+        let names = self.shared.iter().chain(self.events);
+        let names = names.map(|(name, _)| name.split(':').next().unwrap_or(name));
+        let mut last = "";
+        names.filter(move |name| std::mem::replace(&mut last, name) != *name)
+    }
+
+    /// What it is told on stdout.
+    pub(crate) fn answer(&self, event: Option<&str>) -> Option<&'static str> {
+        // A prompt goes on only if somebody says so.
+        let goes_on = event == Some("beforeSubmitPrompt");
+        self.answers.then_some(if goes_on { "{\"continue\":true}\n" } else { "{}\n" })
+    }
+
+    /// The path in its settings to the command of its status line, if it has
+    /// one.
+    pub(crate) fn statusline(&self) -> &'static [&'static str] {
+        match self.setup {
+            Setup::Groups { statusline, .. } => statusline,
+            Setup::Flat { .. } | Setup::Plugin(_) => &[],
+        }
+    }
+
+    /// Its folder, and the file in it. `None` without a home.
+    pub(crate) fn place(
+        &self,
+        lookup: impl Fn(&str) -> Option<OsString>,
+    ) -> Option<(PathBuf, PathBuf)> {
+        let set = |name| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let moved = self.variable.and_then(set);
+        let folder = match moved {
+            Some(folder) => folder,
+            None => Path::new(&set("HOME")?).join(self.folder),
+        };
+        let file = folder.join(self.file);
+        Some((folder, file))
+    }
+}

@@ -1,0 +1,153 @@
+//! `hook` and `statusline`: what agents call themselves.
+
+mod payload;
+mod said;
+mod statusline;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::{IsTerminal, Read};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use herdr_proto::AgentLabel;
+use herdr_reporter::AgentEvent;
+use herdr_reporter::sidecar::repaired;
+
+pub(crate) use statusline::Args as StatuslineArgs;
+
+use super::agents::{Agent, names};
+use super::emit::{Common, Report};
+use super::settings_of;
+use crate::exit::Exit;
+use crate::output::{print, say};
+use crate::settings::Loaded;
+use crate::text::{alternatives, shown};
+use crate::words::{lossy, words};
+use payload::Payload;
+use said::Said;
+
+/// Take one hook call of an agent
+///
+/// Reads the call as the agent makes it, a JSON object on stdin or as the last
+/// argument, and reports what it says. `init AGENT` writes the hooks that call
+/// this. For an agent that Herdr knows the state is left to Herdr, and title,
+/// tokens and the reason of a block are shown.
+///
+/// Never fails the agent, unless --strict is given: what goes wrong is said on
+/// stderr.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    common: Common,
+    /// claude, codex, gemini, cursor, copilot or qwen
+    #[arg(
+        value_name = "AGENT",
+        value_parser = words(names(Agent::has_hooks)),
+        hide_possible_values = true
+    )]
+    caller: String,
+    /// The event's name, where the call does not hold it, and the call, where
+    /// it does not come on stdin
+    #[arg(value_name = "EVENT", num_args = 0..=2, value_parser = lossy())]
+    call: Vec<String>,
+}
+
+/// How long a call may take to come in.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Longest call that is read. A tool's result may be in it.
+const CALL_MAX: u64 = 16 * 1024 * 1024;
+
+impl Args {
+    pub(crate) fn run(self) -> Exit {
+        let agent = match agent(&self.caller, Agent::has_hooks) {
+            Ok(agent) => agent,
+            Err(wrong) => return refuse(self.common, &wrong),
+        };
+        let (calls, mut events): (Vec<_>, Vec<_>) =
+            self.call.into_iter().partition(|word| word.trim_start().starts_with('{'));
+        let event = events.pop();
+        if let Some(answer) = agent.answer(event.as_deref()) {
+            print(answer.as_bytes(), std::io::stdout().lock());
+        }
+        let call = calls.into_iter().next().map(String::into_bytes);
+        let Some(call) = call.or_else(stdin) else {
+            let wrong = "a hook call is a JSON object on stdin or the last argument";
+            return refuse(self.common, wrong);
+        };
+        let call = repaired(&call);
+        let Some(payload) = Payload::parse(&call) else {
+            return refuse(self.common, "this hook call is not a JSON object");
+        };
+        report(self.common, agent, |loaded| {
+            said::said(agent, event.as_deref(), &payload, &loaded.settings.config)
+        })
+    }
+}
+
+fn refuse(common: Common, wrong: &str) -> Exit {
+    Report::new(common, false).refuse(wrong)
+}
+
+/// Reports what an agent says.
+fn report(common: Common, agent: &Agent, said: impl FnOnce(&Loaded) -> Said) -> Exit {
+    let mut loaded = match settings_of(common.settings.clone(), Some(agent.name.to_owned())) {
+        Ok(loaded) => loaded,
+        Err(exit) => return if common.strict { exit } else { Exit::Fine },
+    };
+    let label = AgentLabel::normalize(&loaded.settings.agent);
+    // Herdr finds such an agent by itself, be it in a moment.
+    loaded.settings.config.leave_state = label.is_some_and(|label| label.is_known());
+    let Said { mut events, first_title } = said(&loaded);
+    let enabled = loaded.settings.config.enabled;
+    if let Some(title) = first_title.filter(|_| enabled && !is_titled(&common, &loaded)) {
+        events.push(AgentEvent::title_changed(Some(title)));
+    }
+    Report::new(common, false).hook(loaded, events)
+}
+
+/// Whether the pane shows a title, as far as that can be told.
+#[cfg(unix)]
+fn is_titled(common: &Common, loaded: &Loaded) -> bool {
+    use crate::place::Place;
+
+    /// How long a look at the pane may take.
+    const LOOK: Duration = Duration::from_millis(200);
+    let Ok(Place::Pane(pane)) = common.pane.find(|name| std::env::var_os(name)) else {
+        return false;
+    };
+    let look = herdr_reporter::sidecar::shown(&pane, &loaded.settings.config, LOOK);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let shown = runtime.ok().and_then(|runtime| runtime.block_on(look).ok());
+    shown.is_some_and(|pane| pane.title.is_some())
+}
+
+#[cfg(not(unix))]
+fn is_titled(_: &Common, _: &Loaded) -> bool {
+    true
+}
+
+/// The agent of this name that has what is asked for.
+fn agent(name: &str, has: fn(&Agent) -> bool) -> Result<&'static Agent, String> {
+    Agent::named(name).filter(|agent| has(agent)).ok_or_else(|| {
+        let names: Vec<_> = names(has).collect();
+        format!("{} is not known here; expected {}", shown(name), alternatives(&names))
+    })
+}
+
+/// What comes on stdin until its end. `None` at a terminal.
+fn stdin() -> Option<Vec<u8>> {
+    if std::io::stdin().is_terminal() {
+        return None;
+    }
+    let (give, take) = mpsc::channel();
+    // A pipe that nobody closes must not hold the agent up.
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = std::io::stdin().lock().take(CALL_MAX).read_to_end(&mut bytes);
+        let _ = give.send(bytes);
+    });
+    take.recv_timeout(PATIENCE).inspect_err(|_| say("stdin does not end")).ok()
+}

@@ -1,0 +1,277 @@
+//! From an agent's hook call to events. Pure.
+
+use herdr_proto::{ReportState, StateKey};
+use herdr_reporter::{
+    AgentEvent, Config, MAIN_AGENT, Privacy, Prompt, PromptKind, ReasonLabel, SessionStarted,
+    Source,
+};
+use serde_json::{Value, json};
+
+use super::payload::Payload;
+use crate::commands::agents::{Agent, Says};
+
+/// What a hook call says.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub(super) events: Vec<AgentEvent>,
+    /// A title for a pane that has none.
+    pub(super) first_title: Option<String>,
+}
+
+/// The id of a prompt that a notification tells of.
+const NOTICE: &str = "notice";
+/// Who compacts the context, as an agent of its own.
+const COMPACTION: &str = "compaction";
+/// Longest id that is made of a text, in characters.
+const ID: usize = 200;
+
+/// What this call of `agent` says. `event` comes before the payload's own.
+pub(super) fn said(agent: &Agent, event: Option<&str>, payload: &Payload, config: &Config) -> Said {
+    let named = payload.text(&["hook_event_name", "hookEventName", "type"]);
+    let Some(event) = event.map(str::to_owned).or(named) else { return Said::default() };
+    let kind = payload.text(&["notification_type"]);
+    let Some(says) = agent.says(&event, kind.as_deref()) else { return Said::default() };
+    let call = Call { agent, payload, config, who: payload.text(&["agent_id"]) };
+    let mut events = call.events(says);
+    if agent.guesses {
+        events.extend(call.guess(says));
+    }
+    let first_title = (says == Says::Turn).then(|| call.prompt()).flatten();
+    Said { events, first_title }
+}
+
+struct Call<'a> {
+    agent: &'a Agent,
+    payload: &'a Payload<'a>,
+    config: &'a Config,
+    /// The subagent that calls.
+    who: Option<String>,
+}
+
+impl Call<'_> {
+    fn events(&self, says: Says) -> Vec<AgentEvent> {
+        let started = |id: &str| AgentEvent::agent_started().of_agent(Some(id.into()));
+        let settled = |id: &str| AgentEvent::agent_settled().of_agent(Some(id.into()));
+        let idle = || AgentEvent::state_settled(ReportState::Idle, None);
+        let who = self.who();
+        let mut events = match says {
+            Says::Session => return self.session(),
+            // What was open before is over.
+            Says::Turn | Says::GoesOn => vec![settled(who), started(who)],
+            Says::Tool => vec![self.question().unwrap_or_else(|| self.tool())],
+            Says::Runs => vec![settled(who), started(who), self.tool()],
+            Says::Asks => vec![self.question().unwrap_or_else(|| {
+                self.asks(&self.id(), PromptKind::Approval, Some(self.label()))
+            })],
+            Says::Approval => {
+                let label = self.details().or_else(|| self.payload.text(&["message"]));
+                let label = label.filter(|_| self.config.privacy == Privacy::Text);
+                vec![self.asks(NOTICE, PromptKind::Approval, label)]
+            }
+            Says::Question => {
+                let signs_in = self.payload.text(&["mode"]).as_deref() == Some("url");
+                let kind = if signs_in { PromptKind::Auth } else { PromptKind::Question };
+                vec![self.asks(NOTICE, kind, self.payload.text(&["message"]))]
+            }
+            Says::Answered => vec![AgentEvent::prompt_closed(NOTICE)],
+            Says::Done if self.payload.is("is_interrupt") => match &self.who {
+                Some(subagent) => vec![settled(subagent)],
+                None => vec![idle()],
+            },
+            Says::Done => vec![
+                AgentEvent::tool_finished(self.tool_id()),
+                AgentEvent::prompt_closed(self.id()),
+            ],
+            Says::Subagent => vec![started(&self.subagent())],
+            Says::SubagentEnds => vec![settled(&self.subagent())],
+            Says::Compacting => vec![started(COMPACTION)],
+            Says::Compacted => vec![settled(COMPACTION)],
+            Says::MayAsk | Says::Context => Vec::new(),
+            Says::Idle => vec![idle()],
+            Says::Over => match self.payload.text(&["reason"]).as_deref() {
+                // The program goes on with another session.
+                Some("clear" | "resume") => vec![AgentEvent::session_ended()],
+                _ => vec![AgentEvent::Release],
+            },
+        };
+        if matches!(says, Says::Turn | Says::Context) {
+            events.extend(self.model());
+        }
+        events
+    }
+
+    fn who(&self) -> &str {
+        self.who.as_deref().unwrap_or(MAIN_AGENT)
+    }
+
+    fn session(&self) -> Vec<AgentEvent> {
+        let text = |names: &[&str]| self.payload.text(names);
+        let Some(id) = text(&["session_id", "sessionId", "conversation_id"]) else {
+            return Vec::new();
+        };
+        let mut session = SessionStarted::new(id);
+        session.reason = text(&["source"]);
+        session.model = text(&["model"]);
+        session.title = text(&["session_title"]);
+        // The title that is shown is another session's.
+        let untitled = session.title.is_none() && session.reason.as_deref() != Some("compact");
+        let mut events = vec![AgentEvent::SessionStarted(session)];
+        events.extend(untitled.then(|| AgentEvent::title_changed(None)));
+        events
+    }
+
+    /// What a turn is about, in one line.
+    fn prompt(&self) -> Option<String> {
+        let prompt = self.payload.text(&["submitted_prompt", "prompt"])?;
+        let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
+        // Commands say nothing of it.
+        (!line.starts_with(['/', '!', '<'])).then(|| line.to_owned())
+    }
+
+    /// Model and context where the payload has them.
+    fn model(&self) -> Vec<AgentEvent> {
+        // A model without its window would take the status line's window off.
+        if self.agent.has_statusline() {
+            return Vec::new();
+        }
+        let number = |name: &str| self.payload.value(&[name]).and_then(|value| value.as_u64());
+        let model = self.payload.text(&["model"]);
+        let window = number("context_window_size");
+        let model = model.map(|model| AgentEvent::model_changed(Some(model), window));
+        let used = number("context_tokens").map(AgentEvent::usage_changed);
+        model.into_iter().chain(used).collect()
+    }
+
+    /// What a person may be asked about, as the label of a block that Herdr
+    /// sees; nothing once the agent goes on.
+    fn guess(&self, says: Says) -> Option<AgentEvent> {
+        let Config { message, reason_label, .. } = self.config;
+        let label = match says {
+            _ if *message == Source::None || *reason_label == ReasonLabel::Off => return None,
+            Says::Tool | Says::MayAsk => Some(self.label()),
+            Says::Done | Says::GoesOn | Says::Answered | Says::Turn | Says::Idle => None,
+            _ => return None,
+        };
+        Some(AgentEvent::labels_changed([(StateKey::Blocked, label)]))
+    }
+
+    fn tool(&self) -> AgentEvent {
+        AgentEvent::tool_started(self.tool_id(), self.tool_name()).of_agent(Some(self.who().into()))
+    }
+
+    /// A tool that asks a person.
+    fn question(&self) -> Option<AgentEvent> {
+        let name = self.tool_name().to_lowercase().replace('_', "");
+        if !name.starts_with("askuser") {
+            return None;
+        }
+        let input = self.input();
+        let question = input.pointer("/questions/0/question").or_else(|| input.get("question"));
+        let question = question.and_then(Value::as_str).map(str::to_owned);
+        Some(self.asks(&self.id(), PromptKind::Question, question))
+    }
+
+    fn asks(&self, id: &str, kind: PromptKind, label: Option<String>) -> AgentEvent {
+        let mut prompt = Prompt::of(kind);
+        prompt.label = label;
+        AgentEvent::prompt_opened(id, prompt).of_agent(Some(self.who().into()))
+    }
+
+    fn tool_name(&self) -> String {
+        let name = self.payload.text(&["tool_name", "toolName"]);
+        name.unwrap_or_else(|| "Shell".to_owned())
+    }
+
+    fn input(&self) -> Value {
+        self.payload.value(&["tool_input", "toolArgs", "toolInput"]).unwrap_or_default()
+    }
+
+    /// What a person is asked about, as far as the settings let it be said.
+    fn label(&self) -> String {
+        if self.config.privacy == Privacy::Text { self.doing() } else { self.tool_name() }
+    }
+
+    /// What a tool would do: `Bash: npm test`.
+    fn doing(&self) -> String {
+        let input = match self.payload.text(&["command"]) {
+            Some(command) => json!({"command": command}),
+            None => self.input(),
+        };
+        doing(&self.tool_name(), &input)
+    }
+
+    /// What a notification is about, where it says so.
+    fn details(&self) -> Option<String> {
+        let details = self.payload.value(&["details"])?;
+        let name = match details.get("type")?.as_str()? {
+            "exec" => "Shell",
+            "edit" => "Edit",
+            "mcp" => details.get("toolName")?.as_str()?,
+            _ => return None,
+        };
+        Some(doing(name, &details))
+    }
+
+    /// The same before and after a call. Not every event has the agent's own
+    /// id.
+    fn id(&self) -> String {
+        cut(&format!("{}/{}", self.who(), self.doing()))
+    }
+
+    fn tool_id(&self) -> String {
+        self.payload.text(&["tool_use_id"]).unwrap_or_else(|| self.id())
+    }
+
+    /// The subagent that an event is about. Those without an id have the same
+    /// type and task at both ends.
+    fn subagent(&self) -> String {
+        let id = self.payload.text(&["agent_id", "agentName"]);
+        id.unwrap_or_else(|| {
+            let text = |name| self.payload.text(&[name]).unwrap_or_default();
+            cut(&format!("{}/{}", text("subagent_type"), text("task")))
+        })
+    }
+}
+
+fn cut(id: &str) -> String {
+    id.chars().take(ID).collect()
+}
+
+/// The argument that tells most of a tool's call, the best first.
+const ARGUMENTS: [&str; 11] = [
+    "command",
+    "file_path",
+    "filePath",
+    "fileName",
+    "absolute_path",
+    "path",
+    "notebook_path",
+    "url",
+    "query",
+    "pattern",
+    "description",
+];
+
+/// A tool and what it would do, in one line.
+fn doing(tool: &str, input: &Value) -> String {
+    let words = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(words) => {
+            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+            words.map(|words| words.join(" "))
+        }
+        _ => None,
+    };
+    let found = ARGUMENTS.iter().find_map(|name| {
+        let text = words(input.get(name)?)?;
+        let line = text.trim().lines().next().unwrap_or_default();
+        let is_path = name.to_lowercase().contains("path") || *name == "fileName";
+        // A sidebar is narrow.
+        let line = if is_path { line.rsplit(['/', '\\']).next().unwrap_or(line) } else { line };
+        (!line.is_empty()).then(|| line.to_owned())
+    });
+    match found {
+        Some(argument) => format!("{tool}: {argument}"),
+        None => tool.to_owned(),
+    }
+}
