@@ -39,7 +39,7 @@ pub(crate) fn run(command: Command) -> Exit {
     let loaded = match load(sources) {
         Ok(loaded) => loaded,
         Err(problems) => {
-            problems.0.iter().for_each(|problem| say(problem));
+            problems.iter().for_each(|problem| say(problem));
             return Exit::Usage;
         }
     };

@@ -19,7 +19,6 @@ use crate::settings::flags::SettingFlags;
 use crate::settings::{Loaded, Sources, load, load_what_fits};
 
 /// Why nothing is reported where another one has the lease.
-#[cfg(unix)]
 const KEPT: &str = "another process reports for this pane and keeps it; doctor says which";
 
 /// Reads the settings; what is wrong with them goes to stderr.
@@ -30,7 +29,7 @@ fn settings(flags: SettingFlags) -> Result<Loaded, Exit> {
 /// The same, with a name for an agent that nobody names.
 pub(crate) fn settings_of(flags: SettingFlags, agent: Option<String>) -> Result<Loaded, Exit> {
     load(Sources { agent, ..Sources::of_process(flags) }).map_err(|problems| {
-        for problem in problems.0 {
+        for problem in problems {
             say(&problem);
         }
         Exit::Usage
@@ -44,7 +43,7 @@ pub(crate) fn settings_that_fit(
     agent: Option<String>,
 ) -> (Loaded, Option<String>) {
     let (loaded, problems) = load_what_fits(Sources { agent, ..Sources::of_process(flags) });
-    let said = match &problems.0[..] {
+    let said = match &problems[..] {
         [] => None,
         [only] => Some(format!("{only} (left out)")),
         [first, more @ ..] => Some(format!(
@@ -57,7 +56,6 @@ pub(crate) fn settings_that_fit(
 
 /// The arguments after the command's name, without the last `words` of them and
 /// a `--` before those: the flags, as they were given.
-#[cfg(unix)]
 fn flags_before(words: usize) -> Vec<std::ffi::OsString> {
     let mut flags: Vec<_> = std::env::args_os().skip(2).collect();
     flags.truncate(flags.len().saturating_sub(words));

@@ -2,10 +2,8 @@
 
 use std::ffi::OsString;
 
-use super::Assignment;
-use super::origin::Origin;
-use super::problem::Problems;
 use super::table::{self, SETTINGS, Scope, Setting, VARIABLE_PREFIX};
+use super::value::Assignment;
 use crate::text::{nearest, shown};
 
 /// Names with our prefix that are not settings.
@@ -14,7 +12,7 @@ const OTHERS: [&str; 2] = ["HERDR_REPORT_LOG", "HERDR_REPORT_SOCKET"];
 /// Reads the settings' variables out of an environment.
 pub(crate) fn read(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
-    problems: &mut Problems,
+    problems: &mut Vec<String>,
 ) -> Vec<Assignment> {
     let mut variables: Vec<_> = variables
         .into_iter()
@@ -33,16 +31,16 @@ pub(crate) fn read(
                 || "see `herdr-socket-report config show`".to_owned(),
                 |near| format!("did you mean {near}?"),
             );
-            problems.0.push(format!("{} is not a setting; {hint}", shown(&name)));
+            problems.push(format!("{} is not a setting; {hint}", shown(&name)));
             continue;
         };
         match setting.kind.read_text(&value.to_string_lossy()) {
             Ok(values) => assignments.extend(values.into_iter().map(|value| Assignment {
                 setting,
                 value,
-                origin: Origin::variable(setting),
+                origin: Some(name.clone()),
             })),
-            Err(unfit) => problems.add(name, format_args!("{} {}", unfit.found, unfit.why)),
+            Err((found, why)) => problems.push(format!("{name}: {found} {why}")),
         }
     }
     assignments

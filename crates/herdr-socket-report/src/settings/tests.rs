@@ -22,7 +22,7 @@ impl Files {
         self.folder.path().join(name)
     }
 
-    fn load(&self, variables: &[(&str, &str)], flags: &[&str]) -> Result<Loaded, Problems> {
+    fn load(&self, variables: &[(&str, &str)], flags: &[&str]) -> Result<Loaded, Vec<String>> {
         load(Sources {
             persons_file: Some(self.path("persons.toml")),
             projects_file: self.path("projects.toml"),
@@ -34,18 +34,18 @@ impl Files {
 
     /// The problems, with the folder's name taken out.
     fn problems(&self, variables: &[(&str, &str)]) -> Vec<String> {
-        let problems = self.load(variables, &[]).unwrap_err().0;
+        let problems = self.load(variables, &[]).unwrap_err();
         let folder = format!("{}/", self.folder.path().display());
         problems.iter().map(|problem| problem.replace(&folder, "")).collect()
     }
 }
 
-fn parse(flags: &[&str]) -> Vec<Assignment> {
+fn parse(flags: &[&str]) -> SettingFlags {
     use clap::{Args as _, FromArgMatches as _};
 
-    let command = flags::SettingFlags::augment_args(clap::Command::new("test"));
+    let command = SettingFlags::augment_args(clap::Command::new("test"));
     let matches = command.try_get_matches_from(["test"].iter().chain(flags)).unwrap();
-    flags::SettingFlags::from_arg_matches(&matches).unwrap().0
+    SettingFlags::from_arg_matches(&matches).unwrap()
 }
 
 fn origin(loaded: &Loaded, key: &str) -> String {
@@ -222,4 +222,36 @@ fn every_setting_is_shown_once_as_a_line_of_a_file() {
     let again = Files::new(&text, "").load(&[], &[]).unwrap();
     assert_eq!(again.settings.config.display_name.as_deref(), Some("A \"b\"\n"));
     assert_eq!(origin(&loaded, "source"), "\"custom:agent\" from default, from the agent's name");
+}
+
+#[test]
+fn the_defaults_here_are_those_of_the_library() {
+    let settings = Files::new("", "").load(&[], &[]).unwrap().settings;
+    assert_eq!(settings.config, Config::default());
+    assert_eq!(settings.agent, "agent");
+}
+
+#[test]
+fn every_word_of_a_choice_means_something_else() {
+    for setting in SETTINGS {
+        let words = setting.kind.words();
+        let meanings = words.iter().map(|word| {
+            let mut settings = Settings::default();
+            for value in setting.kind.read_text(word).unwrap() {
+                setting.kind.set(&mut settings, &value);
+            }
+            format!("{settings:?}")
+        });
+        let meanings: std::collections::HashSet<String> = meanings.collect();
+        assert_eq!(meanings.len(), words.len(), "{}", setting.key);
+    }
+}
+
+#[test]
+fn a_project_may_set_seven_keys() {
+    let anybody = SETTINGS.iter().filter(|setting| setting.scope == table::Scope::Anybody);
+    let keys: Vec<_> = anybody.map(|setting| setting.key).collect();
+    let allowed =
+        "enabled title message working_message tokens state_labels reason_label".split(' ');
+    assert_eq!(keys, allowed.collect::<Vec<_>>());
 }

@@ -1,17 +1,17 @@
-//! A setting's value once it is known to be allowed.
+//! A setting's value once it is known to be allowed, and where it came from.
 
 use std::fmt;
 
 use herdr_proto::StateKey;
+
+use super::table::Setting;
 
 /// A value that its setting allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     /// On or off.
     Switch(bool),
-    /// One of a choice.
-    Word(&'static str),
-    /// Free text.
+    /// A word of a choice, or free text.
     Text(String),
     /// A number in the setting's unit.
     Number(u64),
@@ -21,36 +21,13 @@ pub(crate) enum Value {
     Label(StateKey, String),
 }
 
-impl Value {
-    /// Whether it is on. The other kinds are not.
-    pub(crate) fn switch(&self) -> bool {
-        matches!(self, Self::Switch(true))
-    }
-
-    /// The word of a choice; empty for the other kinds.
-    pub(crate) fn word(&self) -> &'static str {
-        if let Self::Word(word) = self { word } else { "" }
-    }
-
-    /// The text; empty for the other kinds.
-    pub(crate) fn text(&self) -> &str {
-        if let Self::Text(text) = self { text } else { "" }
-    }
-
-    /// The number; 0 for the other kinds.
-    pub(crate) fn number(&self) -> u64 {
-        if let Self::Number(number) = self { *number } else { 0 }
-    }
-
-    /// The texts; none for the other kinds.
-    pub(crate) fn list(&self) -> &[String] {
-        if let Self::List(list) = self { list } else { &[] }
-    }
-
-    /// Which part of a setting it is, where a setting has parts.
-    pub(crate) fn part(&self) -> Option<StateKey> {
-        if let Self::Label(state, _) = self { Some(*state) } else { None }
-    }
+/// A setting was given a value somewhere.
+#[derive(Debug, Clone)]
+pub(crate) struct Assignment {
+    pub(crate) setting: &'static Setting,
+    pub(crate) value: Value,
+    /// A line of a file, a variable or a flag; `None` if it is built in.
+    pub(crate) origin: Option<String>,
 }
 
 impl fmt::Display for Value {
@@ -58,15 +35,13 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // JSON's texts are TOML's, too, but for one character, and they never
         // take more than a line.
-        let text = |text: &str| serde_json::json!(text).to_string().replace('\u{7f}', "\\u007f");
+        let text = |text: &String| serde_json::json!(text).to_string().replace('\u{7f}', "\\u007f");
         match self {
             Self::Switch(on) => write!(f, "{on}"),
             Self::Number(number) => write!(f, "{number}"),
-            Self::Word(word) => f.write_str(&text(word)),
             Self::Text(value) | Self::Label(_, value) => f.write_str(&text(value)),
             Self::List(list) => {
-                let list: Vec<_> = list.iter().map(|item| text(item)).collect();
-                write!(f, "[{}]", list.join(", "))
+                write!(f, "[{}]", list.iter().map(text).collect::<Vec<_>>().join(", "))
             }
         }
     }

@@ -1,9 +1,5 @@
 //! `attach`: a supervisor for a process that runs already.
 
-#[cfg(unix)]
-mod begin;
-#[cfg(not(unix))]
-#[path = "elsewhere.rs"]
 mod begin;
 
 use herdr_proto::ReportState;

@@ -1,19 +1,13 @@
 //! `demo`: plays a session and shows the pane as it changes.
 
-#[cfg(unix)]
 mod picture;
-#[cfg(unix)]
 mod plain;
-#[cfg(unix)]
 mod play;
-#[cfg(unix)]
 pub(crate) mod screen;
 mod script;
-#[cfg(unix)]
 mod stage;
 pub(crate) mod view;
 
-#[cfg(unix)]
 pub(crate) use play::run;
 
 use crate::place::PaneFlags;
@@ -35,11 +29,4 @@ pub(crate) struct Args {
     live: bool,
     #[command(flatten)]
     pane: PaneFlags,
-}
-
-/// There is no socket to play over.
-#[cfg(not(unix))]
-pub(crate) fn run(_: &Args) -> crate::exit::Exit {
-    crate::output::say("the demo plays on Linux and macOS only");
-    crate::exit::Exit::Unreachable
 }

@@ -96,7 +96,7 @@ impl Stage {
 fn live_pane(pane: &PaneFlags) -> Result<(Endpoint, Config), (Exit, String)> {
     let usage = |why: String| (Exit::Usage, why);
     let loaded = load(Sources::of_process(SettingFlags::default()));
-    let settings = loaded.map_err(|problems| usage(problems.to_string()))?.settings;
+    let settings = loaded.map_err(|problems| usage(problems.join("\n")))?.settings;
     if !settings.config.enabled {
         return Err(usage("reporting is switched off (enabled = false)".to_owned()));
     }

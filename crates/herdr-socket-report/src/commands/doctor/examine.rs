@@ -66,7 +66,7 @@ fn read(sources: Sources, findings: &mut Findings) -> Settings {
     let loaded = match load(sources) {
         Ok(loaded) => loaded,
         Err(problems) => {
-            let check = Check::wrong("settings", problems.0.join("; "));
+            let check = Check::wrong("settings", problems.join("; "));
             findings.fail(Exit::NotApplied, check.remedy("correct what is named here"));
             return Settings::default();
         }

@@ -1,21 +1,13 @@
 //! `doctor`: what would keep a report from showing, in plain words.
 
-#[cfg(unix)]
 mod check;
-#[cfg(unix)]
 mod environment;
-#[cfg(unix)]
 mod examine;
-#[cfg(unix)]
 mod holder;
-#[cfg(unix)]
 mod others;
-#[cfg(unix)]
 mod server;
-#[cfg(unix)]
 mod trial;
 
-#[cfg(unix)]
 pub(crate) use examine::run;
 
 use crate::place::PaneFlags;
@@ -44,12 +36,4 @@ pub(crate) struct Args {
     pane: PaneFlags,
     #[command(flatten)]
     settings: SettingFlags,
-}
-
-/// There is no socket to look at.
-#[cfg(not(unix))]
-pub(crate) fn run(args: Args) -> crate::exit::Exit {
-    drop(args);
-    crate::output::say("panes are reached on Linux and macOS only");
-    crate::exit::Exit::Unreachable
 }

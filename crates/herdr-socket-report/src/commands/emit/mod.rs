@@ -1,17 +1,10 @@
 //! The commands of hooks and scripts: say one thing and go.
 
 mod event;
-#[cfg(unix)]
 mod once;
-#[cfg(unix)]
 mod report;
-#[cfg(not(unix))]
-#[path = "elsewhere.rs"]
-mod report;
-#[cfg(unix)]
 mod way;
 
-#[cfg(unix)]
 pub(crate) use way::{hello, named_supervisor};
 
 use herdr_proto::{StateKey, TokenKey, Ttl};

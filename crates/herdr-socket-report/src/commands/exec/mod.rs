@@ -1,11 +1,6 @@
 //! `exec`: starts a supervisor, then becomes the command.
 
-#[cfg(unix)]
 mod begin;
-#[cfg(not(unix))]
-#[path = "elsewhere.rs"]
-mod begin;
-#[cfg(unix)]
 mod init;
 
 use std::ffi::OsString;

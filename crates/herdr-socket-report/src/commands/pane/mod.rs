@@ -1,13 +1,10 @@
 //! `pane`: read and drive panes.
 
-#[cfg(unix)]
 mod act;
-#[cfg(unix)]
 mod tell;
 
 use std::path::PathBuf;
 
-#[cfg(unix)]
 pub(crate) use act::run;
 
 /// Read and drive panes
@@ -52,7 +49,6 @@ struct Common {
 }
 
 #[derive(Debug, clap::Subcommand)]
-#[cfg_attr(not(unix), expect(dead_code, reason = "there is no socket to speak to"))]
 enum Command {
     /// List all panes, in the server's order
     List,
@@ -150,11 +146,4 @@ enum Source {
     Recent,
     /// The same, wrapped rows joined
     RecentUnwrapped,
-}
-
-/// There is no socket to speak to.
-#[cfg(not(unix))]
-pub(crate) fn run(_: &Args) -> crate::exit::Exit {
-    crate::output::say("panes are reached on Linux and macOS only");
-    crate::exit::Exit::Unreachable
 }

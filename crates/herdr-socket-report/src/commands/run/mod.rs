@@ -1,15 +1,8 @@
 //! `run`: reports what a host writes to stdin.
 
-#[cfg(unix)]
 mod begin;
-#[cfg(not(unix))]
-#[path = "elsewhere.rs"]
-mod begin;
-#[cfg(unix)]
 mod flushes;
-#[cfg(unix)]
 mod session;
-#[cfg(unix)]
 mod voice;
 
 pub(crate) use begin::run;

@@ -1,17 +1,12 @@
 //! `tee`: a proxy before Herdr's socket that shows what goes over it.
 
-#[cfg(unix)]
 mod forward;
-#[cfg(unix)]
 mod log;
-#[cfg(unix)]
 mod redact;
-#[cfg(unix)]
 mod serve;
 
 use std::path::PathBuf;
 
-#[cfg(unix)]
 pub(crate) use serve::run;
 
 /// Show what programs say to Herdr, and what it answers
@@ -38,11 +33,4 @@ pub(crate) struct Args {
     /// Forward also to a socket that another user serves
     #[arg(long)]
     allow_foreign_socket: bool,
-}
-
-/// There is no socket to forward.
-#[cfg(not(unix))]
-pub(crate) fn run(_: &Args) -> crate::exit::Exit {
-    crate::output::say("sockets are forwarded on Linux and macOS only");
-    crate::exit::Exit::Unreachable
 }

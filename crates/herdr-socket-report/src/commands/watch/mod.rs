@@ -1,19 +1,13 @@
 //! `watch`: a live view of the agents in all panes.
 
-#[cfg(unix)]
 mod agent;
-#[cfg(unix)]
 mod picture;
-#[cfg(unix)]
 mod play;
-#[cfg(unix)]
 mod table;
-#[cfg(unix)]
 mod told;
 
 use std::path::PathBuf;
 
-#[cfg(unix)]
 pub(crate) use play::run;
 
 /// Watch the agents in all panes
@@ -39,11 +33,4 @@ pub(crate) struct Args {
     /// Look also at a server of another user
     #[arg(long)]
     allow_foreign_socket: bool,
-}
-
-/// There is no socket to read from.
-#[cfg(not(unix))]
-pub(crate) fn run(_: &Args) -> crate::exit::Exit {
-    crate::output::say("servers are reached on Linux and macOS only");
-    crate::exit::Exit::Unreachable
 }
