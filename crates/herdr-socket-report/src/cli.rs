@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::output::complain;
 
 /// What the program is called.
-const NAME: &str = "herdr-socket-report";
+pub(crate) const NAME: &str = "herdr-socket-report";
 
 /// Shows the truth about an agent in its Herdr pane
 ///
@@ -49,13 +49,8 @@ enum Command {
     Run(Box<run::Args>),
     Exec(Box<exec::Args>),
     Attach(Box<attach::Args>),
-    Emit(Box<emit::Emit>),
-    State(Box<emit::State>),
-    Title(Box<emit::Title>),
-    Tokens(Box<emit::Tokens>),
-    Labels(Box<emit::Labels>),
-    Session(Box<emit::Session>),
-    Release(Box<emit::Release>),
+    #[command(flatten)]
+    OneShot(Box<emit::OneShot>),
     Watch(watch::Args),
     Pane(Box<pane::Args>),
     Tee(tee::Args),
@@ -74,13 +69,7 @@ impl Cli {
             Command::Run(args) => run::run(*args),
             Command::Exec(args) => exec::run(*args),
             Command::Attach(args) => attach::run(*args),
-            Command::Emit(args) => args.run(),
-            Command::State(args) => args.run(),
-            Command::Title(args) => args.run(),
-            Command::Tokens(args) => args.run(),
-            Command::Labels(args) => args.run(),
-            Command::Session(args) => args.run(),
-            Command::Release(args) => args.run(),
+            Command::OneShot(one_shot) => one_shot.run(),
             Command::Watch(args) => watch::run(&args),
             Command::Pane(args) => pane::run(&args),
             Command::Tee(args) => tee::run(&args),

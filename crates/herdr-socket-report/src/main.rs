@@ -18,6 +18,8 @@ mod input;
 #[cfg(unix)]
 mod log;
 mod output;
+#[cfg(unix)]
+mod picture;
 mod place;
 #[cfg(unix)]
 mod reach;
@@ -37,6 +39,9 @@ fn main() -> ExitCode {
     use clap::Parser as _;
 
     let began = std::time::Instant::now();
+    if commands::completions::answered() {
+        return ExitCode::SUCCESS;
+    }
     // Nobody is to call it, so no help and no completion knows it.
     if let Some(args) = supervisor::asked_for(std::env::args_os()) {
         return supervisor::keep(&args).into();

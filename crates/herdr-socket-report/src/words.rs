@@ -1,14 +1,45 @@
-//! Words on the command line that more than one command takes.
+//! Words on the command line that more than one command takes, and what shells
+//! complete them to.
 
-use std::ffi::OsStr;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::process::Command;
 
-use clap::builder::{OsStringValueParser, PossibleValue, TypedValueParser};
-use clap::{Arg, Command, Error};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap_complete::engine::{
+    ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+};
 use herdr_proto::{AgentLabel, ReportState};
 
 /// The states that can be reported.
 const STATES: [ReportState; 3] = [ReportState::Idle, ReportState::Working, ReportState::Blocked];
+
+/// The keys that are pressed most, and what keys can mean.
+const KEYS: [&str; 22] = [
+    "enter",
+    "esc",
+    "tab",
+    "shift+tab",
+    "backspace",
+    "space",
+    "up",
+    "down",
+    "left",
+    "right",
+    "ctrl+c",
+    "ctrl+u",
+    ":interrupt",
+    ":submit",
+    ":clear-line",
+    ":escape",
+    ":tab",
+    ":back-tab",
+    ":up",
+    ":down",
+    ":left",
+    ":right",
+];
 
 /// A state that can be reported.
 ///
@@ -22,40 +53,9 @@ pub(crate) fn state(word: &str) -> Result<ReportState, String> {
         .ok_or_else(|| "expected idle, working or blocked".to_owned())
 }
 
-/// Reads the value of a flag that takes a state.
-pub(crate) fn states() -> impl TypedValueParser<Value = ReportState> {
-    Completed(state)
-}
-
-/// Takes any word where a state belongs: what is wrong with it is said later.
-pub(crate) fn state_words() -> impl TypedValueParser<Value = String> {
-    Completed(lossy())
-}
-
 /// Takes any text. Bytes that are not UTF-8 cost themselves only.
 pub(crate) fn lossy() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|text| text.to_string_lossy().into_owned())
-}
-
-/// Reads as the parser in it, and tells the completions of shells the states.
-#[derive(Clone)]
-struct Completed<P>(P);
-
-impl<P: TypedValueParser> TypedValueParser for Completed<P> {
-    type Value = P::Value;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<Self::Value, Error> {
-        self.0.parse_ref(command, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(STATES.into_iter().map(|state| PossibleValue::new(state.as_str()))))
-    }
 }
 
 /// The id of a process that could be there.
@@ -74,6 +74,57 @@ pub(crate) fn agent_of(command: &Path) -> Option<String> {
     AgentLabel::normalize(&name).map(String::from)
 }
 
+/// Completes to the states.
+pub(crate) fn states() -> ArgValueCandidates {
+    let states = || STATES.into_iter().map(|state| CompletionCandidate::new(state.as_str()));
+    ArgValueCandidates::new(move || states().collect())
+}
+
+/// Completes to keys.
+pub(crate) fn keys() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| KEYS.into_iter().map(CompletionCandidate::new).collect())
+}
+
+/// Completes to the ids of this user's processes.
+pub(crate) fn processes() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let listed = Command::new("ps").args(["-x", "-o", "pid=,comm="]).output();
+        let listed = listed.map(|output| output.stdout).unwrap_or_default();
+        let candidate = |line: &str| {
+            let (pid, name) = line.trim().split_once(' ')?;
+            Some(CompletionCandidate::new(pid).help(Some(name.trim().to_owned().into())))
+        };
+        String::from_utf8_lossy(&listed).lines().filter_map(candidate).collect()
+    })
+}
+
+/// Completes to a command and its arguments.
+pub(crate) fn command() -> ArgValueCompleter {
+    ArgValueCompleter::new(CommandLine)
+}
+
+/// A command of `PATH` or a file, and then files.
+struct CommandLine;
+
+impl ValueCompleter for CommandLine {
+    fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
+        PathCompleter::any().complete(current)
+    }
+
+    fn complete_at(&self, place: usize, current: &OsStr) -> Vec<CompletionCandidate> {
+        let begun = current.to_string_lossy();
+        if place > 0 || begun.contains('/') {
+            return self.complete(current);
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let files = std::env::split_paths(&path).filter_map(|folder| folder.read_dir().ok());
+        let names = files.flatten().flatten().map(|file| file.file_name());
+        let fits = |name: &OsString| name.to_string_lossy().starts_with(&*begun);
+        let names: BTreeSet<OsString> = names.filter(fits).collect();
+        names.into_iter().map(CompletionCandidate::new).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,16 +132,17 @@ mod tests {
     #[test]
     fn a_command_is_called_by_its_file() {
         assert_eq!(agent_of(Path::new("/opt/my agent/bin/Pixie")).as_deref(), Some("Pixie"));
-        assert_eq!(agent_of(Path::new("claude")).as_deref(), Some("claude"));
         assert_eq!(agent_of(Path::new("/x/..")), None);
         assert_eq!(agent_of(Path::new("a\nb")).as_deref(), Some("a b"));
     }
 
     #[test]
-    fn only_what_can_be_reported_is_a_state() {
-        assert_eq!(state("blocked"), Ok(ReportState::Blocked));
-        for word in ["done", "unknown", "Idle", ""] {
-            assert!(state(word).is_err(), "{word}");
+    fn what_is_completed_is_taken() {
+        use herdr_pane_control::{Intent, Key};
+
+        for key in KEYS {
+            let meant = key.strip_prefix(':').map(|name| Intent::named(name).is_some());
+            assert!(meant.unwrap_or_else(|| key.parse::<Key>().is_ok()), "{key}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use herdr_reporter::AgentEvent;
@@ -9,8 +10,8 @@ use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
-use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_local;
 use tokio::time::timeout;
 
@@ -24,7 +25,7 @@ use crate::output::Record;
 /// As much as a socket usually holds.
 const CHUNK: usize = 16 * 1024;
 /// Most flushes of one client that wait at a time.
-const FLUSHES_MAX: usize = 32;
+const FLUSHES_MAX: u32 = 32;
 /// How long the last lines wait for a client to read them.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -48,15 +49,10 @@ pub(super) async fn serve(caller: Caller, intake: Intake) {
     let expected = door.expects(at, peer);
     let (mut reading, writing) = stream.into_split();
     // Before anything is read, so that nothing that comes of it is missed.
-    let (over, answers) = unbounded_channel();
-    let flushes = Flushes { over, open: Cell::new(0), fewer: Notify::new() };
-    let outbox = Outbox::default();
-    let taken = Cell::new(0);
-    let client = Rc::new(Client { intake, outbox, flushes, taken });
-    let writer = {
-        let client = Rc::clone(&client);
-        spawn_local(async move { client.outbox.write_to(writing).await })
-    };
+    let (flushed, answers) = unbounded_channel();
+    let (outbox, writer) = Outbox::to(writing);
+    let flushes = Arc::new(Semaphore::new(FLUSHES_MAX as usize));
+    let client = Rc::new(Client { intake, outbox, flushes, flushed, taken: Cell::new(0) });
     let listen = async {
         let first = first_bytes(&mut reading);
         let first = if expected { first.await } else { timeout(GREETING, first).await.ok()? };
@@ -114,17 +110,16 @@ async fn first_bytes(reading: &mut OwnedReadHalf) -> Vec<u8> {
 struct Client {
     intake: Intake,
     outbox: Outbox,
-    flushes: Flushes,
+    /// How many more may be open.
+    flushes: Arc<Semaphore>,
+    /// The answers to those that are over.
+    flushed: UnboundedSender<Flush>,
     /// How many lines were taken.
     taken: Cell<u64>,
 }
 
-struct Flushes {
-    /// The answers to those that are over; at most as many as may be open.
-    over: UnboundedSender<String>,
-    open: Cell<usize>,
-    fewer: Notify,
-}
+/// The answer to a flush, which is open until it is given.
+type Flush = (String, OwnedSemaphorePermit);
 
 impl Client {
     /// Reads to the end of the input, and waits for the flushes that it asked
@@ -141,15 +136,13 @@ impl Client {
         }
         lines.finish(&mut items);
         self.take(&mut items);
-        while self.flushes.open.get() > 0 {
-            self.flushes.fewer.notified().await;
-        }
+        let _ = self.flushes.acquire_many(FLUSHES_MAX).await;
     }
 
     /// Passes on what those who report say, until nobody does any more. The
     /// answer to a flush comes after all that was said before: who has the answer
     /// has heard what became of everything, and need not wait for more.
-    async fn tell(&self, mut answers: UnboundedReceiver<String>) {
+    async fn tell(&self, mut answers: UnboundedReceiver<Flush>) {
         loop {
             let (mut news, turn) = self.intake.news();
             if let News::Silent(why, detail) = news {
@@ -160,67 +153,56 @@ impl Client {
                     biased;
                     Some(line) = said(&mut news) => self.outbox.put(&line),
                     goes_on = self.intake.after(turn) => break goes_on,
-                    Some(answer) = answers.recv() => self.answer(&answer),
+                    Some((answer, _open)) = answers.recv() => self.outbox.put(&answer),
                 }
             };
             if !goes_on {
                 break;
             }
         }
-        while let Ok(answer) = answers.try_recv() {
-            self.answer(&answer);
+        while let Ok((answer, _open)) = answers.try_recv() {
+            self.outbox.put(&answer);
         }
     }
 
     fn take(self: &Rc<Self>, items: &mut Vec<Item>) {
-        let (mut numbers, mut events) = (Vec::new(), Vec::new());
         self.taken.set(self.taken.get() + u64::try_from(items.len()).unwrap_or_default());
+        let mut events = Vec::new();
         for item in items.drain(..) {
             match item {
-                Item::Event { line, event } => {
-                    numbers.push(line);
-                    events.push(event);
-                }
+                Item::Event { line, event } => events.push((line, event)),
                 Item::Flush { id, timeout } => {
-                    self.record(&mut numbers, &mut events);
+                    self.record(std::mem::take(&mut events));
                     self.flush(id, timeout);
                 }
                 Item::Bad { line, why } => self.bad_line(line, &why),
             }
         }
-        self.record(&mut numbers, &mut events);
+        self.record(events);
     }
 
-    fn record(&self, numbers: &mut Vec<u64>, events: &mut Vec<AgentEvent>) {
-        let numbers = std::mem::take(numbers);
-        if numbers.is_empty() {
+    fn record(&self, events: Vec<(u64, AgentEvent)>) {
+        if events.is_empty() {
             return;
         }
-        for (place, refused) in self.intake.record_all(std::mem::take(events)) {
-            if let Some(line) = numbers.get(place) {
+        let (lines, events): (Vec<_>, Vec<_>) = events.into_iter().unzip();
+        for (place, refused) in self.intake.record_all(events) {
+            if let Some(line) = lines.get(place) {
                 self.bad_line(*line, &refused.to_string());
             }
         }
     }
 
     fn flush(self: &Rc<Self>, id: Value, limit: Duration) {
-        if self.flushes.open.get() >= FLUSHES_MAX {
-            self.outbox.put(&flushed(&id, Some("too_many")));
-            return;
-        }
-        self.flushes.open.set(self.flushes.open.get() + 1);
+        let Ok(open) = Arc::clone(&self.flushes).try_acquire_owned() else {
+            return self.outbox.put(&flushed(&id, Some("too_many")));
+        };
         let client = Rc::clone(self);
         spawn_local(async move {
             let refusal = client.intake.flush(limit).await.err();
             // Nobody takes it where the client is gone.
-            let _ = client.flushes.over.send(flushed(&id, refusal));
+            let _ = client.flushed.send((flushed(&id, refusal), open));
         });
-    }
-
-    fn answer(&self, answer: &str) {
-        self.outbox.put(answer);
-        self.flushes.open.set(self.flushes.open.get() - 1);
-        self.flushes.fewer.notify_one();
     }
 
     fn bad_line(&self, line: u64, why: &str) {

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use herdr_proto::AgentLabel;
-use herdr_reporter::sidecar::{LeaseFile, source_for};
 use herdr_reporter::sidecar::{
-    Process, ancestors, descends, lives, session_of, tells_of_processes,
+    LeaseFile, Process, ancestors, descends, lives, session_of, tells_of_processes,
 };
 use herdr_socket_transport::Endpoint;
 
@@ -160,7 +159,7 @@ impl Door {
         {
             return Some(no_effect("agent", agent, ours.as_str()));
         }
-        let source = self.settings.config.source.clone().unwrap_or_else(|| source_for(&ours));
+        let source = self.settings.source(&ours);
         let named = hello.source.as_ref().filter(|named| **named != source.as_str())?;
         Some(no_effect("source", named, source.as_str()))
     }

@@ -5,7 +5,7 @@ mod lines;
 mod record;
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use herdr_proto::strip_controls;
 
@@ -41,9 +41,16 @@ pub(crate) fn complain(text: &str) {
 /// How many columns stdout has, if it is a terminal that says so.
 #[cfg(unix)]
 pub(crate) fn columns() -> Option<usize> {
-    let out = rustix::stdio::stdout();
-    let size = rustix::termios::isatty(out).then(|| rustix::termios::tcgetwinsize(out))?;
-    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// Whether stdout is a terminal with colours that nobody has switched off.
+pub(crate) fn is_colourful() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    io::stdout().is_terminal()
+        && !set("NO_COLOR")
+        && std::env::var_os("TERM") != Some("dumb".into())
 }
 
 /// Prints a text. A reader that went away has read enough.

@@ -284,6 +284,17 @@ fn another_reporters_row_is_left_alone_unless_told_to_write() {
 }
 
 #[test]
+fn f30_a_detected_agents_row_is_left_alone_also_by_write() {
+    let pane = Pane::new();
+    let now = pane.herdr.now();
+    pane.herdr.with_model(|model| model.agent_appears(now, "w1:p1", "claude", "idle"));
+    let seen = doctor(&pane, &["--write"]);
+    seen.says("report", Value::Null, "Herdr shows an agent of its own");
+    assert_eq!(writes(&pane), 0);
+    assert_eq!(pane.now().agent.as_deref(), Some("claude"));
+}
+
+#[test]
 fn other_servers_are_told_apart() {
     let pane = Pane::new();
     pane.herdr.fault(Fault::JsonRpc);

@@ -51,6 +51,10 @@ pub(crate) fn run(args: Args) -> Exit {
             say(&format!("misconfigured: {why}"));
             return if args.strict { Exit::Unreachable } else { Exit::Fine };
         }
+        Place::Outside(why) if config.enabled && args.strict => {
+            say(&format!("nothing is reported: {why}"));
+            return Exit::Unreachable;
+        }
         _ => return Exit::Fine,
     };
     loaded.warnings.iter().for_each(|warning| say(warning));

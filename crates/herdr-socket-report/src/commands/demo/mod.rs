@@ -1,12 +1,9 @@
 //! `demo`: plays a session and shows the pane as it changes.
 
 mod picture;
-mod plain;
 mod play;
-pub(crate) mod screen;
 mod script;
 mod stage;
-pub(crate) mod view;
 
 pub(crate) use play::run;
 
@@ -16,7 +13,7 @@ use crate::place::PaneFlags;
 ///
 /// A session of thirty events goes through the real reporter and a real socket
 /// to a Herdr that is built in, and its pane is drawn as Herdr's sidebar shows
-/// one whose settings name all of its parts. Where stdout is no terminal, or
+/// one whose settings name all of its parts. Where stdout is not a terminal, or
 /// with --plain, it is told line by line. It takes a quarter of a minute, four
 /// seconds in plain lines, and leaves nothing behind.
 #[derive(Debug, clap::Args)]

@@ -1,16 +1,27 @@
-//! From the stage to the end of the play.
+//! The play from its beginning to its end, drawn or told in lines.
 
-use std::time::Duration;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
 
-use super::screen::Screen;
+use herdr_reporter::Reporter;
+
+use super::picture::Picture;
+use super::script::steps;
 use super::stage::Stage;
-use super::{Args, picture, plain};
+use super::{Args, picture};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::output::say;
+use crate::picture::Screen;
 
-/// Smallest terminal that holds the picture: columns, lines.
-const ROOM: (u16, u16) = (30, 6);
+/// One picture after the other.
+const FRAME: Duration = Duration::from_millis(90);
+/// How long the last picture stays.
+const LAST: Duration = Duration::from_millis(900);
+/// Nobody watches lines appear, so they go faster than for a person.
+const FASTER: u32 = 4;
+/// How long a report may take to arrive.
+const DELIVERY: Duration = Duration::from_secs(1);
 /// How long the end may take.
 const END: Duration = Duration::from_millis(500);
 
@@ -31,13 +42,10 @@ pub(crate) fn run(args: &Args) -> Exit {
         }
     };
     let reporter = stage.reporter();
-    let screen = Some(()).filter(|()| !args.plain);
-    let screen =
-        screen.and_then(|()| Screen::take(&signals, ROOM, |name| std::env::var(name).ok()));
-    match screen {
-        Some(screen) => picture::play(&stage, &reporter, &signals, screen),
+    match (!args.plain).then(|| Screen::take(&signals, picture::ROOM)).flatten() {
+        Some(screen) => draw(&stage, &reporter, &signals, screen),
         // A reader that went away has seen enough; the end is the same.
-        None => drop(plain::play(&stage, &reporter, &signals)),
+        None => drop(tell(&stage, &reporter, &signals)),
     }
     // The cursor is back, so that an impatient person loses nothing.
     signals.lose_patience_soon();
@@ -46,5 +54,89 @@ pub(crate) fn run(args: &Args) -> Exit {
     while let Some(diagnostic) = diagnostics.try_recv() {
         say(&format!("{}: {}", diagnostic.kind.as_str(), diagnostic.detail));
     }
-    plain::end(&stage)
+    end(&stage)
+}
+
+/// Plays on the screen, until it is over or a signal comes.
+fn draw(stage: &Stage, reporter: &Reporter, signals: &Signals, mut screen: Screen) {
+    let mut picture = Picture::of(stage.place());
+    let mut steps = steps().into_iter().peekable();
+    let mut due = Instant::now();
+    let mut over = None;
+    loop {
+        let now = Instant::now();
+        while let Some(step) = steps.next_if(|step| now >= due + step.after) {
+            due += step.after;
+            picture.said.push(step.told);
+            let _ = reporter.record(step.event);
+        }
+        if let Ok(shown) = stage.look() {
+            picture.agent = shown.agent;
+        }
+        screen.draw(picture.lines(screen.room(), screen.colour));
+        let last = steps.peek().is_none() && now >= *over.get_or_insert(now + LAST);
+        if last || signals.came_within(FRAME) {
+            return;
+        }
+        screen.lend_if_stopped(signals);
+    }
+}
+
+/// Plays in lines; each event, and what the pane shows once it has changed.
+///
+/// # Errors
+///
+/// If nobody reads it any more.
+fn tell(stage: &Stage, reporter: &Reporter, signals: &Signals) -> io::Result<()> {
+    line(&format!(
+        "A session on {}; after > what the host says, below what the pane shows",
+        stage.place()
+    ))?;
+    let mut time = Duration::ZERO;
+    let mut before = String::new();
+    for step in steps() {
+        if signals.came_within(step.after / FASTER) {
+            return Ok(());
+        }
+        let _ = reporter.record(step.event);
+        time += step.after;
+        line(&format!("{:>5.1}s > {}", time.as_secs_f32(), step.told))?;
+        // The pane is looked at only after it was told, so the lines are the
+        // same however slow the machine is.
+        reporter.flush(DELIVERY);
+        if let Ok(shown) = stage.look() {
+            let sentence = shown.sentence();
+            if sentence != before {
+                line(&format!("         {sentence}"))?;
+                before = sentence;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Looks at the pane once more: nothing may remain.
+fn end(stage: &Stage) -> Exit {
+    let (text, exit) = match stage.look() {
+        Ok(shown) if stage.is_live() => {
+            (format!("The pane shows: {}", shown.sentence()), Exit::Fine)
+        }
+        Ok(shown) if shown.agent.is_none() && !shown.remains => (
+            "The pane is as it was before: no agent, title or token of the demo remains.\n\
+             Next, in a pane of your own Herdr:\n  herdr-socket-report doctor"
+                .to_owned(),
+            Exit::Fine,
+        ),
+        Ok(shown) => {
+            (format!("Something remains on the pane: {}", shown.sentence()), Exit::Refused)
+        }
+        Err(error) => (format!("The pane cannot be seen any more: {error}"), Exit::Unreachable),
+    };
+    // A reader that went away has seen enough.
+    let _ = line(&text);
+    exit
+}
+
+fn line(text: &str) -> io::Result<()> {
+    writeln!(io::stdout().lock(), "{text}")
 }

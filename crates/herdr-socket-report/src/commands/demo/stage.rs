@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
-use herdr_proto::{PaneGet, PaneId};
+use herdr_proto::{PaneGet, PaneId, SessionSnapshot};
 use herdr_reporter::{Config, ReasonLabel, Reporter};
 use herdr_socket_transport::{Client, Endpoint, Error, Options};
 use tokio::runtime::Runtime;
 
-use super::view::View;
 use crate::exit::Exit;
+use crate::picture::Agent;
 use crate::place::{PaneFlags, Place};
 use crate::settings::flags::SettingFlags;
 use crate::settings::{Sources, load};
@@ -27,8 +27,24 @@ pub(crate) struct Stage {
     config: Config,
     client: Client,
     runtime: Runtime,
+    /// The pane's id as the server has it now.
+    pane: PaneId,
     /// Whose pane it is, unless it is a real one. Ends with the stage.
     fake: Option<FakeHerdr>,
+}
+
+/// What a pane shows.
+pub(crate) struct Shown {
+    pub(crate) agent: Option<Agent>,
+    /// There is a title or a token, whoever set it.
+    pub(crate) remains: bool,
+}
+
+impl Shown {
+    /// In one line.
+    pub(crate) fn sentence(&self) -> String {
+        self.agent.as_ref().map_or_else(|| "- no agent".to_owned(), Agent::sentence)
+    }
 }
 
 impl Stage {
@@ -62,10 +78,10 @@ impl Stage {
         let client = Client::new(endpoint.socket(), options);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| built_in(&error))?;
-        let stage = Self { endpoint, config, client, runtime, fake };
         // A pane that cannot be seen is not worth playing on.
-        stage.look().map_err(|error| (Exit::Unreachable, error.to_string()))?;
-        Ok(stage)
+        let found = runtime.block_on(client.call(&PaneGet::new(endpoint.pane().clone())));
+        let pane = found.map_err(|error| (Exit::Unreachable, error.to_string()))?.pane.pane_id;
+        Ok(Self { endpoint, config, client, runtime, pane, fake })
     }
 
     /// Who reports to the pane.
@@ -75,10 +91,15 @@ impl Stage {
     }
 
     /// What the pane shows now.
-    pub(crate) fn look(&self) -> Result<View, Error> {
-        let pane = PaneGet::new(self.endpoint.pane().clone());
-        let reply = self.runtime.block_on(self.client.call(&pane))?;
-        Ok(View::of(&reply.pane))
+    pub(crate) fn look(&self) -> Result<Shown, Error> {
+        let snapshot = self.runtime.block_on(self.client.call(&SessionSnapshot::default()))?;
+        let snapshot = snapshot.snapshot;
+        let agent = snapshot.agents.iter().find(|agent| agent.pane_id == self.pane);
+        let pane = snapshot.panes.iter().find(|pane| pane.pane_id == self.pane);
+        Ok(Shown {
+            agent: agent.map(|agent| Agent::of(agent, &snapshot)),
+            remains: pane.is_none_or(|pane| pane.title.is_some() || !pane.tokens.is_empty()),
+        })
     }
 
     /// Whether the pane is a real one.

@@ -3,18 +3,18 @@
 use std::time::{Duration, Instant};
 
 use herdr_proto::{AgentLabel, PaneInfo, SourceId};
-use herdr_reporter::sidecar::{LeaseFile, SourceNotice, source_for};
+use herdr_reporter::sidecar::{LeaseFile, SourceNotice};
 use herdr_reporter::{Config, Role};
 use herdr_socket_transport::{Absence, Client, Endpoint, Options};
 
-use super::check::{Check, Findings, Report, Verdict};
+use super::check::{Check, Findings};
 use super::holder::{Hold, Tenure, look, of_supervisor};
 use super::others::others;
 use super::trial::trial;
 use super::{Args, environment, server};
 use crate::commands::emit::{hello, named_supervisor};
 use crate::exit::Exit;
-use crate::output::{columns, json_line, print, say};
+use crate::output::{columns, is_colourful, json_line, print, say};
 use crate::place::{PaneFlags, Place};
 use crate::settings::flags::SettingFlags;
 use crate::settings::{Settings, Sources, load};
@@ -47,12 +47,13 @@ pub(crate) fn run(args: Args) -> Exit {
     let mut findings = Findings::default();
     let flags = settings.clone();
     let settings = read(Sources::of_process(settings), &mut findings);
-    let examination = Examination { started, flags, settings, findings, write };
-    let report = runtime.block_on(examination.conclude(&place, &pane));
+    let mut examination = Examination { started, flags, settings, findings, write };
+    let verdict = runtime.block_on(examination.examine(&place, &pane));
+    let report = examination.findings.conclude(verdict);
     let text = if json {
         format!("{}\n", json_line(&report.json()))
     } else {
-        report.text(columns().unwrap_or(usize::MAX))
+        report.text(columns().unwrap_or(usize::MAX), is_colourful())
     };
     match print(text.as_bytes(), std::io::stdout()) {
         Exit::Fine => report.exit(),
@@ -99,8 +100,7 @@ fn read(sources: Sources, findings: &mut Findings) -> Settings {
 /// Who reports.
 fn names(settings: &Settings) -> Option<(SourceId, AgentLabel)> {
     let label = AgentLabel::parse(&settings.agent).ok()?;
-    let source = settings.config.source.clone().unwrap_or_else(|| source_for(&label));
-    Some((source, label))
+    Some((settings.source(&label), label))
 }
 
 struct Examination {
@@ -113,22 +113,16 @@ struct Examination {
     write: bool,
 }
 
-impl Examination {
-    async fn conclude(mut self, place: &Place, flags: &PaneFlags) -> Report {
-        let verdict = self.examine(place, flags).await;
-        self.findings.conclude(|| verdict)
-    }
+/// The verdict of an examination that something has stopped.
+const STOPPED: &str = "nothing was found that is in the way";
 
+impl Examination {
     /// Makes the checks. The verdict counts if none of them fails.
-    async fn examine(&mut self, place: &Place, flags: &PaneFlags) -> Verdict {
-        let stopped = || Verdict::shows("nothing was found that is in the way");
-        let Some((source, label)) = names(&self.settings) else { return stopped() };
+    async fn examine(&mut self, place: &Place, flags: &PaneFlags) -> &'static str {
+        let Some(names) = names(&self.settings) else { return STOPPED };
         let variables = environment::variables(place, flags.any(), |name| std::env::var_os(name));
         let endpoint = match place {
-            Place::Pane(endpoint) => {
-                self.findings.add(variables);
-                endpoint
-            }
+            Place::Pane(endpoint) => endpoint,
             Place::Outside(why) => {
                 // A scrubbed environment still names its supervisor.
                 let named = named_supervisor(flags, None).filter(|_| *why != Absence::SwitchedOff);
@@ -137,66 +131,43 @@ impl Examination {
                 match heard {
                     Some(Tenure { hold: Hold::Reporter, check, .. }) => {
                         self.findings.add(check);
-                        return Verdict::shows("what hooks say shows, through the supervisor");
+                        return "what hooks say shows, through the supervisor";
                     }
                     Some(Tenure { check, .. }) => self.findings.fail(Exit::Refused, check),
                     None => self.findings.fail(Exit::Unreachable, variables),
                 }
-                return stopped();
+                return STOPPED;
             }
             Place::Broken(_) => {
                 self.findings.fail(Exit::Unreachable, variables);
-                return stopped();
+                return STOPPED;
             }
         };
+        self.findings.add(variables);
         let config = self.settings.config.clone();
-        match self.ask(endpoint, &config).await {
-            Some(info) => {
-                let pane = (endpoint, LeaseFile::of_pane(&config, endpoint));
-                let named = named_supervisor(flags, Some(&pane));
-                let hello = hello(Some(&pane), &self.flags);
-                let tenure = named.and_then(|named| of_supervisor(&named, &hello));
-                let tenure = tenure.unwrap_or_else(|| look(pane.1, hello));
-                self.report(endpoint, (source, label), &config, &info, tenure).await
-            }
-            None => stopped(),
-        }
+        let Some(info) = self.ask(endpoint, &config).await else { return STOPPED };
+        let pane = (endpoint, LeaseFile::of_pane(&config, endpoint));
+        let named = named_supervisor(flags, Some(&pane));
+        let hello = hello(Some(&pane), &self.flags);
+        let tenure = named.and_then(|named| of_supervisor(&named, &hello));
+        let tenure = tenure.unwrap_or_else(|| look(pane.1, hello));
+        self.report(endpoint, names, &config, &info, tenure).await
     }
 
     /// The pane, if everything up to it is as it should be.
     async fn ask(&mut self, endpoint: &Endpoint, config: &Config) -> Option<PaneInfo> {
-        match environment::socket(endpoint.socket(), config.allow_foreign_socket) {
-            Ok(check) => self.findings.add(check),
-            Err(check) => {
-                self.findings.fail(Exit::Unreachable, check);
-                return None;
-            }
-        }
-        let options = Options::default().deadline(REQUEST);
-        let options = options.allow_foreign_socket(config.allow_foreign_socket);
+        let allow_foreign = config.allow_foreign_socket;
+        self.findings.take(environment::socket(endpoint.socket(), allow_foreign))?;
+        let options = Options::default().deadline(REQUEST).allow_foreign_socket(allow_foreign);
         let client = Client::new(endpoint.socket(), options);
-        match server::server(&client).await {
-            Ok(check) => self.findings.add(check),
-            Err((exit, check)) => {
-                self.findings.fail(exit, check);
-                return None;
-            }
-        }
-        let info = match server::pane(&client, endpoint.pane()).await {
-            Ok((check, info)) => {
-                self.findings.add(check);
-                info
-            }
-            Err((exit, check)) => {
-                self.findings.fail(exit, check);
-                return None;
-            }
+        self.findings.take(server::server(&client).await)?;
+        let (check, info) = match server::pane(&client, endpoint.pane()).await {
+            Ok((check, info)) => (Ok(check), Some(info)),
+            Err(obstacle) => (Err(obstacle), None),
         };
-        match server::identity(&client, endpoint.pane(), config).await {
-            Ok(check) => self.findings.add(check),
-            Err((exit, check)) => self.findings.fail(exit, check),
-        }
-        Some(info)
+        self.findings.take(check)?;
+        self.findings.take(server::identity(&client, endpoint.pane(), config).await);
+        info
     }
 
     /// Others on the pane, and a report if it disturbs nobody.
@@ -207,7 +178,7 @@ impl Examination {
         config: &Config,
         info: &PaneInfo,
         tenure: Tenure,
-    ) -> Verdict {
+    ) -> &'static str {
         // Kept to the end: no reporter begins while a report is tried.
         let Tenure { hold, check, kept: _kept } = tenure;
         let reporter = matches!(hold, Hold::Reporter | Hold::Closed);
@@ -226,20 +197,17 @@ impl Examination {
         }
         if good && (self.write || !disturbs) {
             let until = (self.started + REPORT_BY, self.started + BACK_BY);
-            match trial(endpoint, source, label, config, until).await {
-                Ok(check) => self.findings.add(check),
-                Err((exit, check)) => self.findings.fail(exit, check),
-            }
-            return Verdict::shows("a report shows: one was tried");
+            self.findings.take(trial(endpoint, source, label, config, until).await);
+            return "a report shows: one was tried";
         }
         let check = Check::open("report", "not tried, to leave the pane as it is");
         self.findings.add(if good { check.remedy("--write tries it") } else { check });
-        Verdict::shows(match hold {
+        match hold {
             Hold::Reporter => {
                 "what hooks say would show, through the pane's reporter; a second reporter would \
                  leave the pane to it"
             }
             _ => "a report would show, as far as can be told without one",
-        })
+        }
     }
 }

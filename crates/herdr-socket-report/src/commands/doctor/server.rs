@@ -9,16 +9,13 @@ use herdr_reporter::sidecar::judge_place;
 use herdr_reporter::{Config, UnverifiedPane};
 use herdr_socket_transport::{Client, Error, ErrorKind, Peer};
 
-use super::check::Check;
+use super::check::{Check, Obstacle};
 use crate::exit::Exit;
 use crate::text::shown;
 
 /// The private wire versions of the servers that this was made for
 /// (protocol §1).
 const KNOWN_PROTOCOLS: [u64; 2] = [20, 22];
-
-/// A check that fails, and how far a report would come.
-pub(super) type Obstacle = (Exit, Check);
 
 /// Who answers at the socket.
 pub(super) async fn server(client: &Client) -> Result<Check, Obstacle> {

@@ -8,8 +8,7 @@ use herdr_reporter::sidecar::{Reported, report_once, shown};
 use herdr_reporter::{AgentEvent, Config, Outcome, Part, Reason};
 use herdr_socket_transport::Endpoint;
 
-use super::check::Check;
-use super::server::Obstacle;
+use super::check::{Check, Obstacle};
 use crate::exit::Exit;
 
 const NAME: &str = "report";

@@ -6,9 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use herdr_proto::{AgentLabel, Ttl};
 use herdr_reporter::machine::{Claim, Mode, OneShot};
-use herdr_reporter::sidecar::Process;
-use herdr_reporter::sidecar::{LeaseFile, source_for};
-use herdr_reporter::sidecar::{Reported, report_once};
+use herdr_reporter::sidecar::{LeaseFile, Process, Reported, report_once};
 use herdr_reporter::{AgentEvent, Outcome, Part};
 use herdr_socket_transport::Endpoint;
 
@@ -37,7 +35,7 @@ impl Once<'_> {
         let settings = &self.loaded.settings;
         let config = &settings.config;
         let agent = AgentLabel::normalize(&settings.agent)?;
-        let source = config.source.clone().unwrap_or_else(|| source_for(&agent));
+        let source = settings.source(&agent);
         let mut claim = Claim::new(self.pane.pane().clone(), source, agent, config);
         claim.mode = Mode::Once(Box::new(OneShot::new(events, config.clone(), self.started)));
         claim.own_label = self.loaded.named;

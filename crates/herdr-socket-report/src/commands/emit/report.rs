@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use herdr_proto::ReportState;
 use herdr_reporter::sidecar::shown;
 use herdr_reporter::sidecar::{Activity, EventLine, LeaseFile};
-use herdr_reporter::{AgentEvent, Config, Role};
+use herdr_reporter::{Config, Role};
 use herdr_socket_transport::{Absence, Endpoint};
 
 use super::Common;
@@ -15,7 +15,7 @@ use super::event::Event;
 use super::once::{Once, started};
 use super::way::{Untaken, Way, hello, left, named_supervisor, way};
 use crate::commands::{KEPT, settings};
-use crate::control::{Answers, Call, Hello, Refusal, is_timeout};
+use crate::control::{Answers, Refusal, is_timeout};
 use crate::exit::Exit;
 use crate::output::say;
 use crate::place::Place;
@@ -28,45 +28,29 @@ const AGAIN: Duration = Duration::from_millis(10);
 
 /// One report of one of these commands.
 pub(super) struct Report {
-    common: Common,
+    pub(super) common: Common,
     /// The outcome is asked for.
-    confirm: bool,
-}
-
-/// What became of telling an owner.
-enum Told {
-    /// It was taken.
-    Taken(Answers),
-    /// The pane is another one's than the supervisor's, or it is let go.
-    NotHere(Refusal),
-    /// The owner went without an answer.
-    Gone,
+    pub(super) confirm: bool,
 }
 
 impl Report {
-    pub(super) fn new(common: Common, confirm: bool) -> Self {
-        Self { common, confirm }
-    }
-
-    pub(super) fn event(self, event: AgentEvent) -> Exit {
-        self.events((vec![Event::of(event)], Exit::Fine))
-    }
-
     /// Reports events that were read, and how that went.
     pub(super) fn events(self, (events, read): (Vec<Event>, Exit)) -> Exit {
-        let (strict, confirm) = (self.common.strict || self.confirm, self.confirm);
-        let exit = self.report(events, read);
-        let asked = confirm || exit != Exit::NotApplied;
-        if strict && asked { exit } else { Exit::Fine }
+        let (asked, confirm) = (self.asked(), self.confirm);
+        match self.report(events, read) {
+            Exit::NotApplied if !confirm => Exit::Fine,
+            exit if asked => exit,
+            _ => Exit::Fine,
+        }
     }
 
     /// Something about the arguments is wrong.
     pub(super) fn refuse(self, wrong: &str) -> Exit {
         say(wrong);
-        if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
+        if self.asked() { Exit::Usage } else { Exit::Fine }
     }
 
-    fn report(self, events: Vec<Event>, mut exit: Exit) -> Exit {
+    fn report(self, events: Vec<Event>, read: Exit) -> Exit {
         let started = started();
         let loaded = match settings(self.common.settings.clone()) {
             Ok(loaded) => loaded,
@@ -78,40 +62,39 @@ impl Report {
                 say("not shown: the settings let nothing be reported (enabled, role)");
                 return Exit::NotApplied;
             }
-            return exit;
+            return read;
         }
         if events.is_empty() {
-            return exit;
+            return read;
         }
-        let outcome = self.deliver(&loaded, started, events).unwrap_or_else(|untaken| {
-            match untaken {
-                Untaken::Nobody => self.nobody(),
-                Untaken::Late(why) => {
-                    // Every hook that outlives its agent is; nobody can help it.
-                    if self.common.strict || self.confirm {
-                        say(&why);
-                    }
-                    Exit::Refused
+        let outcome = match self.deliver(&loaded, started, events) {
+            Ok(exit) => exit,
+            // Outside Herdr there is nothing to do, and nothing wrong with it,
+            // unless somebody waits for what is not going to happen.
+            Err(Untaken::Nobody) => {
+                if self.asked() || io::stderr().is_terminal() {
+                    say("nothing is reported: this is not a pane of Herdr");
                 }
-                Untaken::Failed(exit, why) => {
-                    say(&why);
-                    exit
-                }
+                if self.asked() { Exit::Unreachable } else { Exit::Fine }
             }
-        });
-        if exit == Exit::Fine {
-            exit = outcome;
-        }
-        exit
+            Err(Untaken::Late(why)) => {
+                // Every hook that outlives its agent is; nobody can help it.
+                if self.asked() {
+                    say(&why);
+                }
+                Exit::Refused
+            }
+            Err(Untaken::Failed(exit, why)) => {
+                say(&why);
+                exit
+            }
+        };
+        if read == Exit::Fine { outcome } else { read }
     }
 
-    /// Outside Herdr there is nothing to do, and nothing wrong with it, unless
-    /// somebody waits for what is not going to happen.
-    fn nobody(&self) -> Exit {
-        if self.confirm || io::stderr().is_terminal() {
-            say("nothing is reported: this is not a pane of Herdr");
-        }
-        if self.confirm { Exit::Unreachable } else { Exit::Fine }
+    /// Somebody waits for the outcome.
+    fn asked(&self) -> bool {
+        self.common.strict || self.confirm
     }
 
     /// Finds out who takes the report and has it taken, within the limit.
@@ -127,42 +110,54 @@ impl Report {
             Ok(Place::Pane(pane)) => Some((pane, LeaseFile::of_pane(config, pane))),
             _ => None,
         };
+        let confirmed = |exit| match &pane {
+            Some((pane, _)) => self.confirmed(exit, wanted, pane, config, until),
+            None => exit,
+        };
         let mut named = named_supervisor(&self.common.pane, pane.as_ref());
         let hello = hello(pane.as_ref(), &self.common.settings);
+        let lines: Vec<String> = events.iter().filter_map(Event::line).collect();
         loop {
-            let (call, is_supervisor) = match way(named.as_deref(), &place, pane.as_ref(), until)? {
-                Way::Supervisor(call) => (call, true),
-                Way::Owner(call) => (call, false),
-                Way::Straight(pane, lease, shared) => {
+            let call = match way(named.as_deref(), &place, pane.as_ref(), until)? {
+                Way::Owner(call) => call,
+                Way::Straight((pane, lease), shared) => {
                     let ttl = self.common.ttl;
-                    let (pane, lease) = (&pane, &lease);
-                    let once = Once { pane, lease, loaded, ttl, started, until };
-                    let exit = straight(&once, events);
+                    let exit = straight(&Once { pane, lease, loaded, ttl, started, until }, events);
                     drop(shared);
-                    return Ok(self.confirmed(exit, wanted, pane, config, until));
+                    return Ok(confirmed(exit));
                 }
             };
-            match self.tell(call, &hello, &events)? {
-                Told::Taken(answers) => {
-                    let exit = self.judge_answers(&answers, &events);
-                    return Ok(match &pane {
-                        Some((pane, _)) => self.confirmed(exit, wanted, pane, config, until),
-                        None => exit,
-                    });
+            let refused = match call.tell(&hello, &lines, self.asked()) {
+                Ok(answers) if answers.refused.is_none() => {
+                    return Ok(confirmed(self.judge_answers(&answers, &events)));
                 }
-                Told::NotHere(Refusal::OtherPane) if is_supervisor => named = None,
-                Told::NotHere(_) if left(until).is_zero() => {
+                Ok(answers) => answers.refused,
+                Err(error) if is_timeout(&error) => {
+                    let why = "the pane's reporter does not answer within 1 s; `doctor` says \
+                               which process it is";
+                    return Err(Untaken::Failed(Exit::Unreachable, why.to_owned()));
+                }
+                // It went without an answer.
+                Err(_) => None,
+            };
+            match refused {
+                Some((Refusal::Late, why)) => return Err(Untaken::Late(why)),
+                Some((Refusal::Foreign | Refusal::OtherAgent, why)) => {
+                    return Err(Untaken::Failed(Exit::Refused, why));
+                }
+                Some((Refusal::OtherPane, _)) if named.is_some() => named = None,
+                Some(_) if left(until).is_zero() => {
                     return Err(Untaken::Failed(Exit::Refused, KEPT.to_owned()));
                 }
-                Told::Gone if is_supervisor => {
+                None if named.is_some() => {
                     return Err(Untaken::Late("late: the supervisor has ended".to_owned()));
                 }
-                Told::Gone if left(until).is_zero() => {
+                None if left(until).is_zero() => {
                     let why = "the pane's reporter went away without an answer".to_owned();
                     return Err(Untaken::Failed(Exit::Unreachable, why));
                 }
                 // The next look finds the pane free, or whoever has it then.
-                Told::Gone | Told::NotHere(_) => thread::sleep(AGAIN),
+                _ => thread::sleep(AGAIN),
             }
         }
     }
@@ -204,30 +199,6 @@ impl Report {
         }
     }
 
-    fn tell(&self, call: Call, hello: &Hello, events: &[Event]) -> Result<Told, Untaken> {
-        let lines: Vec<String> = events.iter().filter_map(Event::line).collect();
-        let flush = self.common.strict || self.confirm;
-        match call.tell(hello, &lines, flush) {
-            Ok(Answers { refused: Some((because, detail)), .. }) => match because {
-                Refusal::OtherPane | Refusal::LetGo => Ok(Told::NotHere(because)),
-                Refusal::Late => Err(Untaken::Late(detail)),
-                Refusal::Foreign | Refusal::OtherAgent => {
-                    Err(Untaken::Failed(Exit::Refused, detail))
-                }
-            },
-            Ok(answers) => Ok(Told::Taken(answers)),
-            Err(error) if is_timeout(&error) => {
-                let why = format!(
-                    "the pane's reporter does not answer within {} s; `doctor` says which process \
-                     it is",
-                    LIMIT.as_secs()
-                );
-                Err(Untaken::Failed(Exit::Unreachable, why))
-            }
-            Err(_) => Ok(Told::Gone),
-        }
-    }
-
     fn judge_answers(&self, answers: &Answers, events: &[Event]) -> Exit {
         let told: Vec<&Event> = events.iter().filter(|event| event.line().is_some()).collect();
         for wrong in &answers.bad_lines {
@@ -239,8 +210,7 @@ impl Report {
                 _ => say(wrong),
             }
         }
-        let asked = self.common.strict || self.confirm;
-        if answers.bad_lines.is_empty() { judge(answers, asked) } else { Exit::Usage }
+        if answers.bad_lines.is_empty() { judge(answers, self.asked()) } else { Exit::Usage }
     }
 }
 
@@ -317,8 +287,8 @@ fn straight(once: &Once<'_>, events: Vec<Event>) -> Exit {
     };
     let mut answers = Answers::of_once(&reported);
     if !reported.in_time && answers.diagnostics.iter().all(|(kind, _)| kind == "timeout") {
-        let detail = format!("the server does not answer within {} s", LIMIT.as_secs());
-        answers.diagnostics = vec![("timeout".to_owned(), detail)];
+        let detail = "the server does not answer within 1 s";
+        answers.diagnostics = vec![("timeout".to_owned(), detail.to_owned())];
     }
     match judge(&answers, true) {
         Exit::Fine => exit,

@@ -23,13 +23,11 @@ const START: Duration = Duration::from_millis(500);
 pub(crate) type Target<'a> = (&'a Endpoint, LeaseFile);
 
 /// Who takes the report.
-pub(super) enum Way {
-    /// The supervisor that the environment names.
-    Supervisor(Call),
-    /// The pane's reporter.
+pub(super) enum Way<'a> {
+    /// The supervisor that the environment names, or the pane's reporter.
     Owner(Call),
     /// Herdr itself, while the lease is shared.
-    Straight(Endpoint, LeaseFile, Option<File>),
+    Straight(&'a Target<'a>, Option<File>),
 }
 
 /// Why nobody takes it.
@@ -66,16 +64,16 @@ pub(super) fn left(until: Instant) -> Duration {
 }
 
 /// Finds out who takes the report.
-pub(super) fn way(
+pub(super) fn way<'a>(
     named: Option<&Path>,
     place: &Result<Place, String>,
-    pane: Option<&Target<'_>>,
+    pane: Option<&'a Target<'a>>,
     until: Instant,
-) -> Result<Way, Untaken> {
+) -> Result<Way<'a>, Untaken> {
     if let Some(path) = named {
-        return supervisor_at(path, until).map(Way::Supervisor);
+        return supervisor_at(path, until).map(Way::Owner);
     }
-    let Some((pane, lease)) = pane else {
+    let Some(target) = pane else {
         return Err(match place {
             Ok(Place::Broken(why)) => {
                 Untaken::Failed(Exit::Unreachable, format!("misconfigured: {why}"))
@@ -84,17 +82,17 @@ pub(super) fn way(
             Ok(_) => Untaken::Nobody,
         });
     };
+    let (_, lease) = target;
     let socket = lease.control_socket();
-    let straight = |shared| Way::Straight((*pane).clone(), lease.clone(), shared);
     let way = wait_for(left(until), || {
         if let Ok(call) = Call::to(&socket, left(until)) {
             return Some(Way::Owner(call));
         }
         match lease.try_share() {
             Ok(None) => None,
-            Ok(shared) => Some(straight(shared)),
+            Ok(shared) => Some(Way::Straight(target, shared)),
             // A folder that cannot be written to keeps nobody from reporting.
-            Err(_) => Some(straight(None)),
+            Err(_) => Some(Way::Straight(target, None)),
         }
     });
     way.ok_or_else(|| {

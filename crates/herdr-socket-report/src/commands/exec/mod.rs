@@ -11,7 +11,7 @@ pub(crate) use begin::run;
 
 use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
-use crate::words::states;
+use crate::words::{command, state, states};
 
 /// Become CMD, with a supervisor that keeps its pane true
 ///
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     pane: PaneFlags,
     /// Say this state at once: idle, working or blocked; without it nothing is
     /// claimed before somebody knows
-    #[arg(long, value_name = "STATE", value_parser = states(), hide_possible_values = true)]
+    #[arg(long, value_name = "STATE", value_parser = state, add = states())]
     state: Option<ReportState>,
     /// Hide the pane from CMD's own integrations: HERDR_* is taken out of its
     /// environment, but for `HERDR_REPORT_SOCKET`
@@ -43,7 +43,7 @@ pub(crate) struct Args {
         required = true,
         trailing_var_arg = true,
         value_name = "CMD",
-        value_hint = clap::ValueHint::CommandWithArguments
+        add = command()
     )]
     command: Vec<OsString>,
 }

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 pub(crate) use act::run;
 
+use crate::words::keys;
+
 /// Read and drive panes
 ///
 /// For coordinators that watch and prompt other panes. Nothing is typed unless
@@ -75,7 +77,7 @@ enum Command {
     /// Keys have Herdr's names (`enter`, `ctrl+u`, `f5`, `a`), or say what is
     /// meant (`:interrupt`, `:submit`, `:clear-line`, `:escape`, `:up`, …).
     Keys {
-        #[arg(required = true, value_name = "KEY")]
+        #[arg(required = true, value_name = "KEY", add = keys())]
         keys: Vec<String>,
     },
     /// Type a text into the input box and send it, looking before every step
@@ -102,7 +104,7 @@ enum Command {
     Answer {
         /// The digest that `read --json` gave
         digest: herdr_pane_control::Digest,
-        #[arg(required = true, value_name = "KEY")]
+        #[arg(required = true, value_name = "KEY", add = keys())]
         keys: Vec<String>,
     },
     /// Wait until the agent has one of some statuses

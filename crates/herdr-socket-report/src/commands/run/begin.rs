@@ -48,11 +48,14 @@ pub(crate) fn run(args: Args) -> Exit {
         return voice.finish(Exit::Fine);
     }
     // Whoever types has no other sign of life.
-    if args.pid.is_none() && isatty(stdin()) {
+    let typed = args.pid.is_none() && isatty(stdin());
+    if typed {
         voice.say(r#"type events such as {"event": "agent_started"}; Ctrl-D ends it"#);
-        if let Place::Outside(why) = &place {
-            voice.say(&format!("nothing is reported: {why}"));
-        }
+    }
+    if let Place::Outside(why) = &place
+        && (typed || args.strict)
+    {
+        voice.say(&format!("nothing is reported: {why}"));
     }
     if let Place::Broken(why) = &place {
         voice.diagnose("misconfigured", why);

@@ -9,7 +9,7 @@ pub(crate) use begin::run;
 
 use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
-use crate::words::pid;
+use crate::words::{pid, processes};
 
 /// Report what a host writes to stdin, one JSON event a line
 ///
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long)]
     strict: bool,
     /// End when the process with this id ends (Linux)
-    #[arg(long, value_name = "PID", value_parser = pid, allow_negative_numbers = true)]
+    #[arg(long, value_name = "PID", value_parser = pid, allow_negative_numbers = true, add = processes())]
     pid: Option<i32>,
     #[command(flatten)]
     settings: SettingFlags,

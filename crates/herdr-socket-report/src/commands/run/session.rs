@@ -85,8 +85,8 @@ impl Session {
         }
 
         let outcome = match &place {
-            Place::Outside(_) => Exit::Fine,
-            Place::Broken(_) => Exit::Unreachable,
+            // With `--strict` somebody wants to know that nothing shows.
+            Place::Outside(_) | Place::Broken(_) => Exit::Unreachable,
             // Where no event made the reporter try, a broken socket would go
             // unnoticed.
             Place::Pane(endpoint)

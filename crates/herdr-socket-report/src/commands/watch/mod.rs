@@ -1,6 +1,5 @@
 //! `watch`: a live view of the agents in all panes.
 
-mod agent;
 mod picture;
 mod play;
 mod table;

@@ -14,10 +14,10 @@ use tokio::runtime::Runtime;
 
 use super::table::{Change, Table};
 use super::{Args, picture, told};
-use crate::commands::demo::screen::Screen;
 use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::output::{Outlet, say};
+use crate::picture::Screen;
 
 /// From one look to the next.
 const LOOKS: Duration = Duration::from_secs(1);
@@ -97,10 +97,7 @@ impl Watch {
             say(&error.to_string());
             return Exit::Unreachable;
         }
-        let screen = Some(()).filter(|()| !args.json);
-        let screen = screen
-            .and_then(|()| Screen::take(&self.signals, ROOM, |name| std::env::var(name).ok()));
-        match screen {
+        match (!args.json).then(|| Screen::take(&self.signals, ROOM)).flatten() {
             Some(screen) => self.draw(screen, first),
             None => self.tell(args.json, first),
         }
@@ -117,21 +114,18 @@ impl Watch {
         })
     }
 
-    /// Takes a look's outcome. A server that went is told from one that stays
-    /// away.
-    fn take(&mut self, look: Result<Look, Error>, now: Instant) -> (Vec<Change>, Server) {
+    /// Takes a look's outcome; what changed.
+    fn take(&mut self, look: Result<Look, Error>, now: Instant) -> Vec<Change> {
         match look {
             Ok((snapshot, without_process)) => {
+                self.waiting = None;
                 self.table.without_process = without_process;
-                let server =
-                    if self.waiting.take().is_some() { Server::Back } else { Server::Same };
-                (self.table.take(&snapshot, now), server)
+                self.table.take(&snapshot, now)
             }
             Err(error) => {
+                self.waiting = Some(strip_controls(&error.to_string()));
                 self.table.lose_sight();
-                let before = self.waiting.replace(strip_controls(&error.to_string()));
-                let server = if before.is_none() { Server::Away } else { Server::Same };
-                (Vec::new(), server)
+                Vec::new()
             }
         }
     }
@@ -139,15 +133,13 @@ impl Watch {
     fn draw(mut self, mut screen: Screen, first: Result<Look, Error>) {
         let place = format!("at {}", self.client.socket().display());
         let mut look = first;
-        let mut tick = 0;
         loop {
             let looked = Instant::now();
             self.take(look, looked);
             while looked.elapsed() < LOOKS {
-                let shape = (screen.room(), tick, Instant::now());
-                let rows = self.table.rows();
-                screen.draw(picture::lines(rows, &place, self.waiting.as_deref(), shape));
-                tick += 1;
+                let (rows, waiting) = (self.table.rows(), self.waiting.as_deref());
+                let paper = (screen.room(), screen.colour);
+                screen.draw(picture::lines(rows, &place, waiting, paper, Instant::now()));
                 if self.signals.came_within(FRAME) {
                     return;
                 }
@@ -165,21 +157,23 @@ impl Watch {
         let mut look = first;
         loop {
             let now = Instant::now();
-            let (changes, server) = self.take(look, now);
-            match (server, &self.waiting) {
-                (Server::Away, Some(why)) => {
-                    say(&format!("waiting for the server: {why}"));
-                    if json {
-                        out.put(&told::server_json("waiting", Some(why)));
-                    }
+            let waited = self.waiting.is_some();
+            let changes = self.take(look, now);
+            let (said, record) = match &self.waiting {
+                Some(why) if !waited => (
+                    format!("waiting for the server: {why}"),
+                    told::server_json("waiting", Some(why)),
+                ),
+                None if waited => {
+                    ("the server is back".to_owned(), told::server_json("back", None))
                 }
-                (Server::Back, _) => {
-                    say("the server is back");
-                    if json {
-                        out.put(&told::server_json("back", None));
-                    }
-                }
-                _ => {}
+                _ => Default::default(),
+            };
+            if !said.is_empty() {
+                say(&said);
+            }
+            if json && !record.is_empty() {
+                out.put(&record);
             }
             for change in changes {
                 let line = if json { change.json(now) } else { change.plain(now - start, now) };
@@ -193,14 +187,6 @@ impl Watch {
         }
         outlet.finish(END);
     }
-}
-
-/// What became of the server since the look before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Server {
-    Same,
-    Away,
-    Back,
 }
 
 /// Whether the reader of a pipe has gone, which without a line to write nothing

@@ -1,11 +1,11 @@
 //! What was seen of the agents, from one look to the next.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use herdr_proto::{PaneId, Snapshot};
 
-use super::agent::Agent;
+use crate::picture::Agent;
 
 /// The agents, in the server's order (failure B89).
 #[derive(Debug, Default)]
@@ -48,16 +48,12 @@ impl Table {
 
     /// Takes what the server shows now; what changed, in the server's order.
     pub(crate) fn take(&mut self, snapshot: &Snapshot, now: Instant) -> Vec<Change> {
-        let workspaces = snapshot.workspaces.iter();
-        let labels: BTreeMap<&str, &str> = workspaces
-            .map(|workspace| (workspace.workspace_id.as_str(), workspace.label.as_str()))
-            .collect();
         let before = std::mem::take(&mut self.rows).into_iter();
         let mut before: HashMap<String, Row> =
             before.map(|row| (row.agent.key.clone(), row)).collect();
         let mut changes = Vec::new();
         for info in &snapshot.agents {
-            let mut agent = Agent::of(info, &labels);
+            let mut agent = Agent::of(info, snapshot);
             if self.without_process.contains(&info.pane_id) {
                 agent = agent.without_process();
             }
@@ -119,7 +115,7 @@ mod tests {
         let changes = table.take(&working, start + SECOND);
         assert!(matches!(&changes[..], [Change::Changed(row)] if row.witnessed));
         let row = &table.rows()[0];
-        assert_eq!(row.agent.label.as_deref(), Some("no process"));
+        assert_eq!(row.agent.state_text(), "no process");
         assert_eq!(row.seen(start + SECOND), Duration::ZERO);
     }
 
