@@ -27,7 +27,6 @@ struct Exec {
     command: Vec<OsString>,
 }
 
-/// Does what can be done here.
 pub(crate) fn run() -> Exit {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let (name, words) = words
@@ -46,7 +45,6 @@ pub(crate) fn run() -> Exit {
     if strict { Exit::Unreachable } else { Exit::Fine }
 }
 
-/// Runs the command and ends as it does.
 fn exec(words: &[OsString]) -> Exit {
     let name = OsString::from("exec");
     let Exec { command, .. } = match Exec::try_parse_from(std::iter::once(&name).chain(words)) {

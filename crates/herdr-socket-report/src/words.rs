@@ -74,13 +74,11 @@ pub(crate) fn agent_of(command: &Path) -> Option<String> {
     AgentLabel::normalize(&name).map(String::from)
 }
 
-/// Completes to the states.
 pub(crate) fn states() -> ArgValueCandidates {
     let states = || STATES.into_iter().map(|state| CompletionCandidate::new(state.as_str()));
     ArgValueCandidates::new(move || states().collect())
 }
 
-/// Completes to keys.
 pub(crate) fn keys() -> ArgValueCandidates {
     ArgValueCandidates::new(|| KEYS.into_iter().map(CompletionCandidate::new).collect())
 }
@@ -98,7 +96,6 @@ pub(crate) fn processes() -> ArgValueCandidates {
     })
 }
 
-/// Completes to a command and its arguments.
 pub(crate) fn command() -> ArgValueCompleter {
     ArgValueCompleter::new(CommandLine)
 }

@@ -13,7 +13,7 @@ pub(crate) mod run;
 pub(crate) mod tee;
 pub(crate) mod watch;
 
-use crate::exit::Exit;
+use crate::exit::{Stop, usage};
 use crate::output::say;
 use crate::settings::flags::SettingFlags;
 use crate::settings::{Loaded, Sources, load, load_what_fits};
@@ -22,17 +22,10 @@ use crate::settings::{Loaded, Sources, load, load_what_fits};
 const KEPT: &str = "another process reports for this pane and keeps it; doctor says which";
 
 /// Reads the settings; what is wrong with them goes to stderr.
-fn settings(flags: SettingFlags) -> Result<Loaded, Exit> {
-    settings_of(flags, None)
-}
-
-/// The same, with a name for an agent that nobody names.
-pub(crate) fn settings_of(flags: SettingFlags, agent: Option<String>) -> Result<Loaded, Exit> {
-    load(Sources { agent, ..Sources::of_process(flags) }).map_err(|problems| {
-        for problem in problems {
-            say(&problem);
-        }
-        Exit::Usage
+fn settings(flags: SettingFlags) -> Result<Loaded, Stop> {
+    load(Sources::of_process(flags)).map_err(|problems| {
+        problems.iter().for_each(|problem| say(problem));
+        usage("")
     })
 }
 

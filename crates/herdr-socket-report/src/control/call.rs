@@ -27,33 +27,25 @@ pub(crate) struct Call {
 /// What a reporter said to what it was told.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    /// Lines that it did not take, and why.
     pub(crate) bad_lines: Vec<String>,
     /// What became of the states, the newest last: outcome, reason, remedy.
     pub(crate) states: Vec<Outcome>,
-    /// What keeps reports from showing: kind and detail.
     pub(crate) diagnostics: Vec<(String, String)>,
     /// Whether everything was delivered, and if not, why; `None` if that was not
     /// asked or not answered.
     pub(crate) flushed: Option<Result<(), String>>,
-    /// Whose supervisor has answered.
     pub(crate) of: Option<u32>,
     /// Why nothing was given back, where the row is not ours.
     pub(crate) not_ours: Option<String>,
-    /// Why nothing was taken.
     pub(crate) refused: Option<(Refusal, String)>,
-    /// The lines were taken.
     taken: bool,
 }
 
 /// What became of a state.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// As in the receipt.
     pub(crate) receipt: String,
-    /// Why not, in one word.
     pub(crate) reason: Option<String>,
-    /// What a person can do about it.
     pub(crate) remedy: Option<String>,
 }
 

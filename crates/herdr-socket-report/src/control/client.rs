@@ -110,11 +110,8 @@ async fn first_bytes(reading: &mut OwnedReadHalf) -> Vec<u8> {
 struct Client {
     intake: Intake,
     outbox: Outbox,
-    /// How many more may be open.
     flushes: Arc<Semaphore>,
-    /// The answers to those that are over.
     flushed: UnboundedSender<Flush>,
-    /// How many lines were taken.
     taken: Cell<u64>,
 }
 

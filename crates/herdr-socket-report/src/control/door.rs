@@ -28,9 +28,7 @@ pub(crate) enum Address {
 pub(crate) struct Door {
     settings: Arc<Settings>,
     lease: LeaseFile,
-    /// The process that is supervised.
     of: Option<u32>,
-    /// Somebody in front of it wants the pane.
     asked: Arc<AtomicBool>,
 }
 
@@ -46,7 +44,6 @@ pub(crate) enum Standing {
 }
 
 impl Standing {
-    /// How a supervised process stands.
     pub(crate) fn of(process: u32) -> Self {
         let Some(seen) = Process::of(process) else { return Self::InFront };
         match (seen.is_stopped(), seen.foreground) {
@@ -88,7 +85,6 @@ impl Door {
         }
     }
 
-    /// A supervisor's.
     pub(crate) fn of_supervisor(settings: &Settings, lease: &LeaseFile, of: u32) -> Self {
         Self { of: Some(of), ..Self::open(settings, lease) }
     }

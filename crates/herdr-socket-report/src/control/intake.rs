@@ -48,12 +48,10 @@ pub(super) enum News {
 }
 
 impl Intake {
-    /// The way to this reporter.
     pub(crate) fn new(handle: Handle) -> Self {
         Self::to(To::Reporter(handle))
     }
 
-    /// The way to nobody yet.
     pub(crate) fn to_nobody_yet() -> Self {
         Self::to(To::Nobody { activity: Box::default(), why: None })
     }
@@ -76,7 +74,6 @@ impl Intake {
         self.pass(state, To::Reporter(handle));
     }
 
-    /// Events are remembered from now on.
     pub(crate) fn hand_to_nobody(&self, why: DiagnosticKind, detail: &'static str) {
         let state = self.lock();
         let activity = Box::new(state.activity());
@@ -90,7 +87,6 @@ impl Intake {
         self.0.changed.notify_waiters();
     }
 
-    /// Nobody will report any more.
     pub(crate) fn end(&self) {
         self.lock().over = true;
         self.0.changed.notify_waiters();
@@ -141,7 +137,6 @@ impl Intake {
         }
     }
 
-    /// As [`Handle::flush_async`]; why not, where nothing is reported.
     pub(super) async fn flush(&self, limit: Duration) -> Result<(), &'static str> {
         let end = Instant::now() + limit;
         loop {
@@ -202,7 +197,6 @@ impl Intake {
 }
 
 impl State {
-    /// What is known by now.
     fn activity(&self) -> Activity {
         match &self.to {
             To::Reporter(handle) => activity(handle),

@@ -14,7 +14,6 @@ const WAITING_MAX: usize = 256 * 1024;
 
 /// Lines for one client.
 pub(super) struct Outbox {
-    /// Nothing where nothing more is said.
     lines: RefCell<Option<UnboundedSender<String>>>,
     /// Bytes that the client has not taken.
     waiting: Rc<Cell<usize>>,
@@ -51,7 +50,6 @@ impl Outbox {
         }
     }
 
-    /// Nothing more will be put.
     pub(super) fn close(&self) {
         self.lines.take();
     }

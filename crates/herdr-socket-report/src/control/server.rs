@@ -17,6 +17,7 @@ use super::client::{Caller, serve};
 use super::door::{Address, Door};
 use super::intake::Intake;
 use super::socket_file::SocketFile;
+use crate::wait::runtime;
 
 /// Most clients at a time. Each may hold a line of 1 MiB.
 const CLIENTS_MAX: usize = 128;
@@ -34,7 +35,6 @@ const LOOK: Duration = Duration::from_millis(400);
 pub(crate) struct Addresses {
     /// Beside the lease, from the moment its reporter holds that on.
     pub(crate) pane: PathBuf,
-    /// A supervisor's own, from the start.
     pub(crate) own: Option<PathBuf>,
 }
 
@@ -50,7 +50,6 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Hears for `intake` whoever `door` lets in.
     pub(crate) fn start(addresses: Addresses, intake: &Intake, door: Door) -> Self {
         let (say_opened, opened) = mpsc::channel();
         let (say_closed, closed) = mpsc::channel();
@@ -119,8 +118,7 @@ type Listen = fn(&Path) -> io::Result<(UnixListener, SocketFile)>;
 
 impl Server {
     fn run(self, addresses: Addresses, stopped: oneshot::Receiver<()>, closed: mpsc::Sender<()>) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        match runtime {
+        match runtime() {
             Ok(runtime) => {
                 let serve = self.serve(addresses, stopped, closed);
                 LocalSet::new().block_on(&runtime, serve);
@@ -204,7 +202,6 @@ impl Listening {
         Ok(())
     }
 
-    /// Listens anew where somebody has removed the file.
     fn keep_in_place(&mut self) {
         if self.open.as_ref().is_some_and(|(_, file)| !file.is_there()) {
             // Where that fails for now, the next look tries again.

@@ -59,7 +59,6 @@ impl SocketFile {
         }
     }
 
-    /// Whether the file is still the socket's.
     pub(super) fn is_there(&self) -> bool {
         fs::symlink_metadata(&self.path).is_ok_and(|data| (data.dev(), data.ino()) == self.identity)
     }

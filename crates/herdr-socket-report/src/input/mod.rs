@@ -2,11 +2,9 @@
 
 mod drain;
 mod lines;
-mod process;
 pub(crate) mod signals;
 mod stdin;
 
 pub(crate) use drain::drain_stdin;
 pub(crate) use lines::{Item, LineReader};
-pub(crate) use process::Host;
 pub(crate) use stdin::{End, Stdin, leave_the_hosts_group};

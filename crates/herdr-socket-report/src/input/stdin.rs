@@ -9,7 +9,8 @@ use rustix::stdio::stdin;
 use rustix::termios::isatty;
 
 use super::signals::Signals;
-use super::{Host, Item, LineReader};
+use super::{Item, LineReader};
+use crate::supervisor::Watched;
 
 /// Why no more events come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(crate) struct Stdin {
     lines: LineReader,
     chunk: Vec<u8>,
     signals: Signals,
-    host: Option<Host>,
+    host: Option<Watched>,
 }
 
 /// A batch is handed on when it has this many items,
@@ -39,11 +40,10 @@ const CHUNK: usize = 64 * 1024;
 
 impl Stdin {
     /// Reads until the end of the input, a signal, or the end of `host`.
-    pub(crate) fn new(signals: Signals, host: Option<Host>) -> Self {
+    pub(crate) fn new(signals: Signals, host: Option<Watched>) -> Self {
         Self { lines: LineReader::new(), chunk: vec![0; CHUNK], signals, host }
     }
 
-    /// The signals that end it.
     pub(crate) fn signals(&self) -> &Signals {
         &self.signals
     }
@@ -92,7 +92,7 @@ impl Stdin {
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         let poll_in = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
         let mut fds = vec![poll_in(self.signals.as_fd()), poll_in(stdin())];
-        fds.extend(self.host.as_ref().map(|host| poll_in(host.as_fd())));
+        fds.extend(self.host.as_ref().and_then(Watched::end).map(poll_in));
         loop {
             match poll(&mut fds, limit.as_ref()) {
                 Ok(_) => break,

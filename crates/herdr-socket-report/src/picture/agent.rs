@@ -16,15 +16,11 @@ pub(crate) struct Agent {
     #[serde(skip)]
     pub(crate) key: String,
     pub(crate) pane_id: String,
-    /// Its label, as Herdr files it.
     #[serde(rename = "agent", skip_serializing_if = "Option::is_none")]
     filed: Option<String>,
-    /// What a person calls it.
     pub(crate) name: String,
-    /// The label of its workspace.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) workspace: String,
-    /// The label of its tab.
     #[serde(skip)]
     tab: String,
     #[serde(skip)]
@@ -85,7 +81,6 @@ impl Agent {
             && self.status.same_as(&earlier.status)
     }
 
-    /// The text of its state.
     pub(crate) fn state_text(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.state)
     }
@@ -106,7 +101,6 @@ impl Agent {
         (style, if colour { dot } else { symbol })
     }
 
-    /// The tokens in one text.
     pub(crate) fn tokens(&self) -> String {
         let tokens = self.tokens.iter().map(|(key, text)| format!("{key} {text}"));
         tokens.collect::<Vec<_>>().join(", ")

@@ -16,7 +16,6 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    /// What switches it on in a terminal.
     const fn ansi(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -35,7 +34,6 @@ impl Style {
 pub(crate) struct Line(Vec<(Style, String)>);
 
 impl Line {
-    /// A line of one piece.
     pub(crate) fn of(style: Style, text: &str) -> Self {
         Self::default().with(style, text)
     }
@@ -46,7 +44,6 @@ impl Line {
         self
     }
 
-    /// Adds another line's pieces.
     pub(crate) fn then(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self

@@ -9,7 +9,6 @@ use crate::text::{nearest, shown};
 /// Names with our prefix that are not settings.
 const OTHERS: [&str; 2] = ["HERDR_REPORT_LOG", "HERDR_REPORT_SOCKET"];
 
-/// Reads the settings' variables out of an environment.
 pub(crate) fn read(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
     problems: &mut Vec<String>,

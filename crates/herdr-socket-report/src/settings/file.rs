@@ -142,7 +142,6 @@ impl Reader<'_> {
         self.problems.push(format!("{place}: {what}"));
     }
 
-    /// The file and the line.
     fn place(&self, span: Range<usize>) -> String {
         let before = self.text.get(..span.start).unwrap_or_default();
         format!("{}:{}", self.name, before.matches('\n').count() + 1)

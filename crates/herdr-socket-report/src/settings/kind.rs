@@ -40,7 +40,6 @@ impl Kind {
         }
     }
 
-    /// What is allowed.
     fn expected(self) -> String {
         let expected = match self {
             Self::Switch(_) => "true or false",

@@ -7,9 +7,6 @@ mod kind;
 pub(crate) mod table;
 mod value;
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -26,9 +23,7 @@ use value::{Assignment, Value};
 /// The merged settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// The agent's name.
     pub(crate) agent: String,
-    /// What the library takes.
     pub(crate) config: Config,
 }
 
@@ -50,11 +45,8 @@ impl Settings {
 pub(crate) struct Sources {
     /// The person's own file, if there is a place for one.
     pub(crate) persons_file: Option<PathBuf>,
-    /// The file of the working directory.
     pub(crate) projects_file: PathBuf,
-    /// The environment.
     pub(crate) variables: Vec<(OsString, OsString)>,
-    /// The command line.
     pub(crate) flags: SettingFlags,
     /// The agent's name if nobody gives one, where it is not the built-in one.
     pub(crate) agent: Option<String>,
@@ -87,13 +79,10 @@ fn persons_file(lookup: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 /// The settings, where each came from, and what is worth a word.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The settings.
     pub(crate) settings: Settings,
-    /// Whether somebody gave the agent's name.
     pub(crate) named: bool,
     /// Each value as it stands in a file, with its origin.
     pub(crate) shown: Vec<Shown>,
-    /// Odd, though allowed.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -104,7 +93,6 @@ pub(crate) struct Shown {
     pub(crate) key: String,
     /// The value; `None` if nothing is set.
     pub(crate) value: Option<String>,
-    /// Where it came from.
     pub(crate) origin: String,
 }
 

@@ -18,9 +18,7 @@ pub(crate) struct Setting {
     /// The built-in value in the text form of variables and flags; empty where
     /// nothing is set.
     pub(crate) default: &'static str,
-    /// Who may set it.
     pub(crate) scope: Scope,
-    /// What it takes, and where that goes.
     pub(crate) kind: Kind,
     /// What it is for, as a flag's help says it.
     pub(crate) help: &'static str,
@@ -47,7 +45,6 @@ impl Setting {
         self.key.replace('_', "-")
     }
 
-    /// The name of its variable.
     pub(crate) fn variable(&self) -> String {
         format!("{VARIABLE_PREFIX}{}", self.key.to_uppercase())
     }
@@ -61,7 +58,6 @@ impl Setting {
     }
 }
 
-/// The setting with this key.
 pub(crate) fn setting(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
@@ -171,4 +167,30 @@ settings! {
     transport = "socket", Person, Choice(&[("socket", |_| {})]);
     /// Let a project's file switch reporting on where your own file switches it off
     trust_project = "false", PersonsFile, Switch(|_, _| {});
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    #[test]
+    fn the_defaults_here_are_those_of_the_library() {
+        let mut settings = Settings::default();
+        for setting in SETTINGS {
+            assert!(setting.default.is_empty() || !setting.defaults().is_empty());
+            setting.defaults().iter().for_each(|value| setting.kind.set(&mut settings, value));
+        }
+        assert_eq!(settings.config, herdr_reporter::Config::default());
+        assert_eq!(settings.agent, "agent");
+    }
+
+    #[test]
+    fn a_project_may_set_seven_keys() {
+        let anybody = SETTINGS.iter().filter(|setting| setting.scope == Scope::Anybody);
+        let keys: Vec<_> = anybody.map(|setting| setting.key).collect();
+        let allowed =
+            "enabled title message working_message tokens state_labels reason_label".split(' ');
+        assert_eq!(keys, allowed.collect::<Vec<_>>());
+    }
 }

@@ -31,7 +31,6 @@ pub(crate) struct Assignment {
 }
 
 impl fmt::Display for Value {
-    /// As it stands in a file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // JSON's texts are TOML's, too, but for one character, and they never
         // take more than a line.

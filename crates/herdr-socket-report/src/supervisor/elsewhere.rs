@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -58,6 +59,11 @@ impl Handle {
     #[expect(clippy::unnecessary_wraps, reason = "on Linux there is nothing to say")]
     pub(super) fn since(&self) -> Option<&str> {
         Some(&self.since)
+    }
+
+    #[expect(clippy::unused_self, reason = "on Linux there is one")]
+    pub(super) fn end(&self) -> Option<BorrowedFd<'_>> {
+        None
     }
 
     pub(super) fn wait(&self, signals: PollFd<'_>, limit: Duration) -> Seen {

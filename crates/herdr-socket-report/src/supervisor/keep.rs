@@ -21,6 +21,7 @@ use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::place::Place;
 use crate::settings::Loaded;
+use crate::wait::blocking;
 use crate::words::agent_of;
 
 /// Between two looks at the process while it is in front.
@@ -55,7 +56,7 @@ pub(crate) fn keep(args: &Args) -> Exit {
     let (mut loaded, _) = settings_that_fit(args.settings.clone(), agent);
     loaded.settings.config.leave_state = leaves_the_state_to_herdr(&loaded);
     loaded.settings.config.own_label = loaded.named;
-    let place = args.pane.find(|name| std::env::var_os(name));
+    let place = args.pane.find();
     let (Ok(Place::Pane(pane)), Ok(signals), Ok(pid)) =
         (place, Signals::hear(), u32::try_from(watched.pid()))
     else {
@@ -301,18 +302,12 @@ impl Supervisor {
 }
 
 impl Now {
-    /// Takes everything off and gives the pane back.
     fn end(self, budget: Duration) {
         match self {
             Self::Reports(reporter) => drop(reporter.close(budget)),
             Self::Begins | Self::Aside(_) => {}
         }
     }
-}
-
-fn blocking<T>(task: impl Future<Output = T>) -> Option<T> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-    Some(runtime.block_on(task))
 }
 
 /// Says the one word that a launcher waits for, and lets go of the pipe. A

@@ -29,7 +29,6 @@ pub(crate) enum Word {
 }
 
 impl Word {
-    /// As it goes through the pipe.
     pub(super) fn line(self) -> &'static [u8] {
         match self {
             Self::Ready => b"r",
@@ -43,13 +42,11 @@ impl Word {
 
 /// A supervisor to be started.
 pub(crate) struct Launch<'a> {
-    /// The process to watch over.
     pub(crate) watched: &'a Watched,
     /// The flags that say how, as they were given.
     pub(crate) flags: Vec<OsString>,
     /// The command, if there is one, for its name.
     pub(crate) command: Option<OsString>,
-    /// How long to wait for its word.
     pub(crate) patience: Duration,
 }
 
@@ -116,7 +113,6 @@ fn wait_for(word: &mut PipeReader, until: Instant) -> io::Result<Word> {
     Ok(said.unwrap_or(Word::Gone))
 }
 
-/// A middle process that hangs must hang nobody.
 fn reap(child: &mut Child, until: Instant) {
     while let Ok(None) = child.try_wait() {
         if Instant::now() >= until {

@@ -1,7 +1,7 @@
 //! On Linux: a descriptor of the process.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -40,6 +40,10 @@ impl Handle {
     #[expect(clippy::unused_self, reason = "elsewhere there is something to say")]
     pub(super) fn since(&self) -> Option<&str> {
         None
+    }
+
+    pub(super) fn end(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.end.as_fd())
     }
 
     pub(super) fn wait(&self, signals: PollFd<'_>, limit: Duration) -> Seen {

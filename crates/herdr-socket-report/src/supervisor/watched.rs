@@ -1,5 +1,6 @@
 //! A process that is watched from outside.
 
+use std::os::fd::BorrowedFd;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -48,24 +49,25 @@ impl Watched {
         Ok(system.map(|system| Self { pid, system }))
     }
 
-    /// The one that a launcher has handed over.
     pub(super) fn inherited(pid: i32, since: Option<String>) -> std::io::Result<Self> {
         Ok(Self { pid, system: system::Handle::inherited(pid, since)? })
     }
 
-    /// Its id.
     pub(crate) fn pid(&self) -> i32 {
         self.pid
     }
 
-    /// What a supervisor gets as its standard input.
     pub(super) fn to_stdin(&self) -> std::io::Result<Stdio> {
         self.system.to_stdin()
     }
 
-    /// What a supervisor gets as `--since`.
     pub(super) fn since(&self) -> Option<&str> {
         self.system.since()
+    }
+
+    /// What is readable once it has ended, where there is such a thing.
+    pub(crate) fn end(&self) -> Option<BorrowedFd<'_>> {
+        self.system.end()
     }
 
     /// Waits for its end or a signal to us.

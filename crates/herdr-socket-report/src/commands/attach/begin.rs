@@ -8,7 +8,7 @@ use herdr_reporter::sidecar::LeaseFile;
 
 use super::Args;
 use crate::commands::{KEPT, flags_before, settings};
-use crate::exit::Exit;
+use crate::exit::{Exit, Stop, told, usage};
 use crate::output::say;
 use crate::place::Place;
 use crate::reach::{Unreached, reach};
@@ -21,81 +21,59 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the server may take to say that it is there.
 const SERVER: Duration = Duration::from_secs(2);
 
-/// Starts the supervisor.
 pub(crate) fn run(args: Args) -> Exit {
-    let loaded = match settings(args.settings) {
-        Ok(loaded) => loaded,
-        Err(exit) => return exit,
-    };
+    let strict = args.strict;
+    match told(attach(args)) {
+        exit if strict || exit == Exit::Usage => exit,
+        _ => Exit::Fine,
+    }
+}
+
+fn attach(args: Args) -> Result<Exit, Stop> {
+    let loaded = settings(args.settings)?;
     let config = &loaded.settings.config;
-    let watched = Watched::open(args.pid);
-    let place = args.pane.find(|name| std::env::var_os(name));
-    let (watched, place) = match (watched, place) {
-        (Ok(Some(watched)), Ok(place)) => (watched, place),
-        (Ok(None), Ok(_)) => {
-            say(&format!("--pid {}: there is no such process", args.pid));
-            return Exit::Usage;
-        }
-        (Err(wrong), _) => {
-            say(&format!("--pid: {wrong}"));
-            return Exit::Usage;
-        }
-        (_, Err(wrong)) => {
-            say(&wrong);
-            return Exit::Usage;
-        }
-    };
-    let pane = match place {
+    let watched = Watched::open(args.pid).map_err(|wrong| usage(format!("--pid: {wrong}")))?;
+    let gone = || usage(format!("--pid {}: there is no such process", args.pid));
+    let watched = watched.ok_or_else(gone)?;
+    let pane = match args.pane.find().map_err(usage)? {
         Place::Pane(pane) if config.enabled && config.role == Role::Interactive => pane,
         Place::Broken(why) if config.enabled => {
-            say(&format!("misconfigured: {why}"));
-            return if args.strict { Exit::Unreachable } else { Exit::Fine };
+            return Err(Stop(Exit::Unreachable, format!("misconfigured: {why}")));
         }
         Place::Outside(why) if config.enabled && args.strict => {
-            say(&format!("nothing is reported: {why}"));
-            return Exit::Unreachable;
+            return Err(Stop(Exit::Unreachable, format!("nothing is reported: {why}")));
         }
-        _ => return Exit::Fine,
+        _ => return Ok(Exit::Fine),
     };
     loaded.warnings.iter().for_each(|warning| say(warning));
     let lease = LeaseFile::of_pane(config, &pane);
-    let socket = lease.supervisor_socket(args.pid.unsigned_abs());
-    if UnixStream::connect(&socket).is_ok() {
-        return Exit::Fine;
+    if UnixStream::connect(lease.supervisor_socket(args.pid.unsigned_abs())).is_ok() {
+        return Ok(Exit::Fine);
     }
     let (flags, patience) = (flags_before(0), PATIENCE);
-    match launch(Launch { watched: &watched, flags, command: None, patience }) {
+    let word = launch(Launch { watched: &watched, flags, command: None, patience });
+    let none = |error| Stop(Exit::Unreachable, format!("no supervisor can be started: {error}"));
+    match word.map_err(none)? {
         // The supervisor waits for a server that is not there; a person may not
         // know that it is not.
-        Ok(Word::Ready | Word::Late) => {
-            let reached = reach(&pane, config.allow_foreign_socket, SERVER);
-            reached.map_or_else(
-                |Unreached { kind, detail, exit }| {
-                    say(&format!("{}: {detail}", kind.as_str()));
-                    if args.strict { exit } else { Exit::Fine }
-                },
-                |()| Exit::Fine,
-            )
-        }
-        Ok(Word::Deferred) => {
-            say(&format!("deferred: {KEPT}"));
-            if args.strict { Exit::Refused } else { Exit::Fine }
-        }
-        Ok(Word::Foreign) => {
-            say(&format!(
+        Word::Ready | Word::Late => match reach(&pane, config.allow_foreign_socket, SERVER) {
+            Ok(()) => Ok(Exit::Fine),
+            Err(Unreached { kind, detail, exit }) => {
+                Err(Stop(exit, format!("{}: {detail}", kind.as_str())))
+            }
+        },
+        Word::Deferred => Err(Stop(Exit::Refused, format!("deferred: {KEPT}"))),
+        Word::Foreign => Err(Stop(
+            Exit::Refused,
+            format!(
                 "foreign_pane: process {} does not run in this pane; nothing is reported \
                  (--any-pane reports all the same)",
                 args.pid
-            ));
-            if args.strict { Exit::Refused } else { Exit::Fine }
-        }
-        Ok(Word::Gone | Word::Deaf) => {
-            say("the supervisor has ended at once; the process may be gone");
-            if args.strict { Exit::Refused } else { Exit::Fine }
-        }
-        Err(error) => {
-            say(&format!("no supervisor can be started: {error}"));
-            if args.strict { Exit::Unreachable } else { Exit::Fine }
+            ),
+        )),
+        Word::Gone | Word::Deaf => {
+            let ended = "the supervisor has ended at once; the process may be gone";
+            Err(Stop(Exit::Refused, ended.to_owned()))
         }
     }
 }

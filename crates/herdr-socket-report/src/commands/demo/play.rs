@@ -9,7 +9,7 @@ use super::picture::Picture;
 use super::script::steps;
 use super::stage::Stage;
 use super::{Args, picture};
-use crate::exit::Exit;
+use crate::exit::{Exit, Stop, told, usage};
 use crate::input::signals::Signals;
 use crate::output::say;
 use crate::picture::Screen;
@@ -25,22 +25,14 @@ const DELIVERY: Duration = Duration::from_secs(1);
 /// How long the end may take.
 const END: Duration = Duration::from_millis(500);
 
-/// Plays the session.
 pub(crate) fn run(args: &Args) -> Exit {
-    let stage = match Stage::set(args.live, &args.pane) {
-        Ok(stage) => stage,
-        Err((exit, why)) => {
-            say(&why);
-            return exit;
-        }
-    };
-    let signals = match Signals::hear() {
-        Ok(signals) => signals,
-        Err(error) => {
-            say(&format!("signals cannot be heard: {error}"));
-            return Exit::Usage;
-        }
-    };
+    told(play(args))
+}
+
+fn play(args: &Args) -> Result<Exit, Stop> {
+    let stage = Stage::set(args.live, &args.pane)?;
+    let deaf = |error| usage(format!("signals cannot be heard: {error}"));
+    let signals = Signals::hear().map_err(deaf)?;
     let reporter = stage.reporter();
     match (!args.plain).then(|| Screen::take(&signals, picture::ROOM)).flatten() {
         Some(screen) => draw(&stage, &reporter, &signals, screen),
@@ -54,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Exit {
     while let Some(diagnostic) = diagnostics.try_recv() {
         say(&format!("{}: {}", diagnostic.kind.as_str(), diagnostic.detail));
     }
-    end(&stage)
+    Ok(end(&stage))
 }
 
 /// Plays on the screen, until it is over or a signal comes.

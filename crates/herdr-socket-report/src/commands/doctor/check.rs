@@ -55,12 +55,6 @@ impl Check {
         self
     }
 
-    /// Whether it is wrong.
-    #[cfg(test)]
-    pub(super) fn is_wrong(&self) -> bool {
-        self.ok == Some(false)
-    }
-
     /// For people: what was found and what to do about it.
     fn lines(&self, columns: usize) -> Vec<Line> {
         let (style, mark) = match self.ok {
@@ -77,7 +71,6 @@ impl Check {
         lines
     }
 
-    /// For programs: how it begins is the caller's.
     fn json(&self, mut object: Value) -> Value {
         object["finding"] = strip_controls(&self.finding).into();
         if let Some(remedy) = &self.remedy {
@@ -108,7 +101,6 @@ impl Findings {
         self.checks.push(check);
     }
 
-    /// Adds a check that keeps reports from showing.
     pub(super) fn fail(&mut self, exit: Exit, check: Check) {
         self.add(check.clone());
         self.obstacle.get_or_insert((exit, check));
@@ -151,7 +143,6 @@ impl Findings {
 pub(super) struct Report {
     checks: Vec<Check>,
     obstacle: Option<Obstacle>,
-    /// The verdict if nothing is in the way.
     otherwise: String,
 }
 
@@ -185,7 +176,6 @@ impl Report {
         out
     }
 
-    /// For programs.
     pub(super) fn json(&self) -> Value {
         let checks = self.checks.iter();
         let checks = checks.map(|check| check.json(json!({"check": check.name, "ok": check.ok})));

@@ -1,6 +1,5 @@
 //! The variables, and what lies at the socket's path.
 
-use std::ffi::OsString;
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -22,15 +21,13 @@ use crate::text::shown;
 const OTHERS_MAY: u32 = 0o022;
 
 /// Which variables are set, and which of them cannot be meant.
-pub(super) fn variables(
-    place: &Place,
-    by_flags: bool,
-    lookup: impl Fn(&str) -> Option<OsString>,
-) -> Check {
+pub(super) fn variables(place: &Place, by_flags: bool) -> Check {
     const NAME: &str = "variables";
     let names = PANE_VARIABLES.into_iter().chain([HERDR_REPORT_SOCKET]);
     let set: Vec<String> = names
-        .filter_map(|name| Some(format!("{name}={}", shown(&lookup(name)?.to_string_lossy()))))
+        .filter_map(|name| {
+            Some(format!("{name}={}", shown(&std::env::var_os(name)?.to_string_lossy())))
+        })
         .collect();
     let mut set =
         if set.is_empty() { "none of Herdr's variables is set".to_owned() } else { set.join(", ") };

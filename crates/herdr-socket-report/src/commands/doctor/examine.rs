@@ -13,11 +13,12 @@ use super::others::others;
 use super::trial::trial;
 use super::{Args, environment, server};
 use crate::commands::emit::{hello, named_supervisor};
-use crate::exit::Exit;
-use crate::output::{columns, is_colourful, json_line, print, say};
+use crate::exit::{Exit, Stop, told, usage};
+use crate::output::{columns, is_colourful, json_line, print};
 use crate::place::{PaneFlags, Place};
 use crate::settings::flags::SettingFlags;
 use crate::settings::{Settings, Sources, load};
+use crate::wait::runtime;
 
 /// How long one request may take.
 const REQUEST: Duration = Duration::from_secs(2);
@@ -26,23 +27,15 @@ const REPORT_BY: Duration = Duration::from_secs(7);
 /// … and taken back until then.
 const BACK_BY: Duration = Duration::from_secs(9);
 
-/// Examines and prints.
 pub(crate) fn run(args: Args) -> Exit {
+    told(doctor(args))
+}
+
+fn doctor(args: Args) -> Result<Exit, Stop> {
     let Args { json, write, pane, settings } = args;
-    let place = match pane.find(|name| std::env::var_os(name)) {
-        Ok(place) => place,
-        Err(wrong) => {
-            say(&wrong);
-            return Exit::Usage;
-        }
-    };
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            say(&format!("nothing can be asked: {error}"));
-            return Exit::Unreachable;
-        }
-    };
+    let place = pane.find().map_err(usage)?;
+    let nothing = |error| Stop(Exit::Unreachable, format!("nothing can be asked: {error}"));
+    let runtime = runtime().map_err(nothing)?;
     let started = Instant::now();
     let mut findings = Findings::default();
     let flags = settings.clone();
@@ -55,10 +48,10 @@ pub(crate) fn run(args: Args) -> Exit {
     } else {
         report.text(columns().unwrap_or(usize::MAX), is_colourful())
     };
-    match print(text.as_bytes(), std::io::stdout()) {
+    Ok(match print(text.as_bytes(), std::io::stdout()) {
         Exit::Fine => report.exit(),
         other => other,
-    }
+    })
 }
 
 /// The settings, and what is to be said of the names in them. Where they cannot
@@ -97,7 +90,6 @@ fn read(sources: Sources, findings: &mut Findings) -> Settings {
     loaded.settings
 }
 
-/// Who reports.
 fn names(settings: &Settings) -> Option<(SourceId, AgentLabel)> {
     let label = AgentLabel::parse(&settings.agent).ok()?;
     Some((settings.source(&label), label))
@@ -105,11 +97,9 @@ fn names(settings: &Settings) -> Option<(SourceId, AgentLabel)> {
 
 struct Examination {
     started: Instant,
-    /// The settings that were given as flags.
     flags: SettingFlags,
     settings: Settings,
     findings: Findings,
-    /// A report may disturb others.
     write: bool,
 }
 
@@ -120,7 +110,7 @@ impl Examination {
     /// Makes the checks. The verdict counts if none of them fails.
     async fn examine(&mut self, place: &Place, flags: &PaneFlags) -> &'static str {
         let Some(names) = names(&self.settings) else { return STOPPED };
-        let variables = environment::variables(place, flags.any(), |name| std::env::var_os(name));
+        let variables = environment::variables(place, flags.any());
         let endpoint = match place {
             Place::Pane(endpoint) => endpoint,
             Place::Outside(why) => {

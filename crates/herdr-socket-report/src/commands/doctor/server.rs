@@ -17,7 +17,6 @@ use crate::text::shown;
 /// (protocol §1).
 const KNOWN_PROTOCOLS: [u64; 2] = [20, 22];
 
-/// Who answers at the socket.
 pub(super) async fn server(client: &Client) -> Result<Check, Obstacle> {
     const NAME: &str = "server";
     let pong = client.call(&Ping::default()).await.map_err(|error| unreachable(NAME, &error))?;
@@ -38,7 +37,6 @@ pub(super) async fn server(client: &Client) -> Result<Check, Obstacle> {
     })
 }
 
-/// The pane as it is now.
 pub(super) async fn pane(client: &Client, id: &PaneId) -> Result<(Check, PaneInfo), Obstacle> {
     const NAME: &str = "pane";
     let reply = client.call(&PaneGet::new(id.clone())).await;

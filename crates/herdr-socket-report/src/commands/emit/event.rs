@@ -23,7 +23,6 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// One that a command made.
     pub(super) fn of(event: AgentEvent) -> Self {
         Self { name: String::new(), what: EventLine::Event(event) }
     }
@@ -35,7 +34,6 @@ impl Event {
         serde_json::to_string(event).ok()
     }
 
-    /// The state that it sets.
     pub(super) fn state(&self) -> Option<ReportState> {
         match &self.what {
             EventLine::Event(AgentEvent::StateSet { state, .. }) => Some(*state),
@@ -43,7 +41,6 @@ impl Event {
         }
     }
 
-    /// Says what is wrong with it.
     pub(super) fn complain(&self, wrong: &str) {
         say(&format!("{}{wrong}", self.name));
     }

@@ -11,7 +11,7 @@ use herdr_reporter::{AgentEvent, Outcome, Part};
 use herdr_socket_transport::Endpoint;
 
 use crate::settings::Loaded;
-use crate::wait::wait_for;
+use crate::wait::{blocking, wait_for};
 
 /// The kernel counts the starts of processes in units of this.
 const TICK: Duration = Duration::from_millis(10);
@@ -42,9 +42,7 @@ impl Once<'_> {
         claim.metadata_ttl = self.ttl;
         let turn = Turn::take(self.lease, self.until);
         let superseded = || turn.as_ref().is_some_and(|turn| turn.is_after(self.started));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-        let report = report_once(self.pane, claim, config, self.until, superseded);
-        let reported = runtime.block_on(report);
+        let reported = blocking(report_once(self.pane, claim, config, self.until, superseded))?;
         let said = |it: &herdr_reporter::Receipt| {
             matches!(it.of, Part::State | Part::Release) && it.outcome != Outcome::Failed
         };

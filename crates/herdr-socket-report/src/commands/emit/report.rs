@@ -16,10 +16,11 @@ use super::once::{Once, started};
 use super::way::{Untaken, Way, hello, left, named_supervisor, way};
 use crate::commands::{KEPT, settings};
 use crate::control::{Answers, Refusal, is_timeout};
-use crate::exit::Exit;
+use crate::exit::{Exit, told};
 use crate::output::say;
 use crate::place::Place;
 use crate::settings::Loaded;
+use crate::wait::blocking;
 
 /// How long the whole may take. A hook that waits holds its agent up.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -29,7 +30,6 @@ const AGAIN: Duration = Duration::from_millis(10);
 /// One report of one of these commands.
 pub(super) struct Report {
     pub(super) common: Common,
-    /// The outcome is asked for.
     pub(super) confirm: bool,
 }
 
@@ -44,7 +44,6 @@ impl Report {
         }
     }
 
-    /// Something about the arguments is wrong.
     pub(super) fn refuse(self, wrong: &str) -> Exit {
         say(wrong);
         if self.asked() { Exit::Usage } else { Exit::Fine }
@@ -54,7 +53,7 @@ impl Report {
         let started = started();
         let loaded = match settings(self.common.settings.clone()) {
             Ok(loaded) => loaded,
-            Err(exit) => return exit,
+            Err(stop) => return told(Err(stop)),
         };
         let config = &loaded.settings.config;
         if !config.enabled || config.role != Role::Interactive {
@@ -92,7 +91,6 @@ impl Report {
         if read == Exit::Fine { outcome } else { read }
     }
 
-    /// Somebody waits for the outcome.
     fn asked(&self) -> bool {
         self.common.strict || self.confirm
     }
@@ -102,7 +100,7 @@ impl Report {
         let until = Instant::now() + LIMIT;
         let config = &loaded.settings.config;
         let wanted = events.iter().rev().find_map(Event::state);
-        let place = self.common.pane.find(|name| std::env::var_os(name));
+        let place = self.common.pane.find();
         if let Ok(Place::Outside(Absence::SwitchedOff)) = place {
             return Err(Untaken::Nobody);
         }
@@ -175,11 +173,10 @@ impl Report {
         let Some(wanted) = wanted.filter(|_| self.confirm && exit == Exit::Fine) else {
             return exit;
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let Ok(runtime) = runtime else { return Exit::Unreachable };
         // What was delivered in time is worth a look.
         let limit = left(until).max(LOOK);
-        match runtime.block_on(shown(pane, config, limit)) {
+        let Some(seen) = blocking(shown(pane, config, limit)) else { return Exit::Unreachable };
+        match seen {
             Ok(pane) if pane.agent.is_none() => {
                 say("not shown: the pane shows no agent");
                 Exit::NotApplied
@@ -217,7 +214,6 @@ impl Report {
 /// How long a look at the pane may take at least.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What the reporter's answers come to.
 fn judge(answers: &Answers, asked: bool) -> Exit {
     if !asked {
         return Exit::Fine;
@@ -267,7 +263,6 @@ fn judge(answers: &Answers, asked: bool) -> Exit {
     }
 }
 
-/// Reports to Herdr itself.
 fn straight(once: &Once<'_>, events: Vec<Event>) -> Exit {
     let mut exit = Exit::Fine;
     let mut activity = Activity::default();

@@ -48,7 +48,6 @@ pub(crate) fn named_supervisor(flags: &PaneFlags, pane: Option<&Target<'_>>) -> 
     (!flags.any() && !of_another).then_some(named)
 }
 
-/// Who speaks, as an owner is told.
 pub(crate) fn hello(pane: Option<&Target<'_>>, settings: &SettingFlags) -> Hello {
     Hello {
         socket: pane.map(|(pane, _)| pane.socket().to_owned()),
@@ -63,7 +62,6 @@ pub(super) fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now())
 }
 
-/// Finds out who takes the report.
 pub(super) fn way<'a>(
     named: Option<&Path>,
     place: &Result<Place, String>,

@@ -38,7 +38,7 @@ pub(crate) fn run(args: Args) -> Exit {
         scrub(&mut command);
     }
     let config = &loaded.settings.config;
-    match args.pane.find(|name| std::env::var_os(name)) {
+    match args.pane.find() {
         Ok(Place::Pane(pane)) if config.enabled && config.role == Role::Interactive => {
             if loaded.named {
                 loaded.warnings.iter().for_each(|warning| say(warning));

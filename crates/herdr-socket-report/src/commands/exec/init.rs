@@ -33,7 +33,6 @@ const LAST: Duration = Duration::from_secs(3);
 /// Between two looks at it.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Whether every other process ends with this one.
 pub(super) fn is_first_process() -> bool {
     std::process::id() == 1
 }
@@ -83,7 +82,6 @@ fn pass_on(mut signals: SignalsInfo<WithRawSiginfo>, command: Pid) {
     }
 }
 
-/// As shells say it.
 fn code(status: WaitStatus) -> i32 {
     status.exit_status().or_else(|| Some(128 + status.terminating_signal()?)).unwrap_or(1)
 }

@@ -26,7 +26,6 @@ impl Told {
         Self { text: text.into(), json, exit, wrong: false }
     }
 
-    /// There is nothing to say.
     pub(super) fn nothing() -> Self {
         Self::new("", Value::Null, Exit::Fine)
     }
@@ -166,7 +165,6 @@ impl Told {
         writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
     }
 
-    /// Prints it and ends with it.
     pub(super) fn tell(&self, json: bool) -> Exit {
         self.print(json);
         self.exit

@@ -10,33 +10,26 @@ use super::session::Session;
 use super::voice::Voice;
 use crate::commands::settings;
 use crate::control::Door;
-use crate::exit::Exit;
-use crate::input::Host;
+use crate::exit::{Exit, Stop, told, usage};
 use crate::log;
-use crate::output::say;
 use crate::place::Place;
 use crate::settings::Settings;
+use crate::supervisor::Watched;
 
-/// Reports until something ends it.
 pub(crate) fn run(args: Args) -> Exit {
-    let loaded = match settings(args.settings) {
-        Ok(loaded) => loaded,
-        Err(exit) => return exit,
-    };
-    let place = args.pane.find(|name| std::env::var_os(name));
-    let host = args.pid.map(Host::watch).transpose();
-    let (place, host) = match (place, host) {
-        (Ok(place), Ok(host)) => (place, host),
-        (Err(wrong), _) | (_, Err(wrong)) => {
-            say(&wrong);
-            return Exit::Usage;
-        }
-    };
-    let voice = Voice::start(args.receipts);
-    if let Err(wrong) = log::start(voice.errors()) {
-        say(&wrong);
-        return Exit::Usage;
+    told(begin(args))
+}
+
+fn begin(args: Args) -> Result<Exit, Stop> {
+    let loaded = settings(args.settings)?;
+    let place = args.pane.find().map_err(usage)?;
+    let host = args.pid.map(Watched::open).transpose().map_err(usage)?;
+    if matches!(&host, Some(Some(host)) if host.end().is_none()) {
+        let linux = "--pid works on Linux only; elsewhere the end of the input ends the report";
+        return Err(usage(linux));
     }
+    let voice = Voice::start(args.receipts);
+    log::start(voice.errors()).map_err(usage)?;
     let quiet = !loaded.settings.config.enabled || matches!(place, Place::Outside(_));
     if !quiet {
         loaded.warnings.iter().for_each(|warning| voice.say(warning));
@@ -45,7 +38,7 @@ pub(crate) fn run(args: Args) -> Exit {
         voice.say(&format!(
             "--pid {pid}: there is no such process, so there is nothing to wait for"
         ));
-        return voice.finish(Exit::Fine);
+        return Ok(voice.finish(Exit::Fine));
     }
     // Whoever types has no other sign of life.
     let typed = args.pid.is_none() && isatty(stdin());
@@ -71,7 +64,7 @@ pub(crate) fn run(args: Args) -> Exit {
     let reporter = reporter(loaded.settings, &place, args.pid);
     let strict = args.strict;
     let session = Session { reporter, lease, place, voice, quiet, strict, allow_foreign_socket };
-    session.run(host.flatten())
+    Ok(session.run(host.flatten()))
 }
 
 /// A reporter for a place; an inert one where there is nothing to report to.

@@ -26,7 +26,6 @@ pub(crate) struct Flushes {
 struct Open {
     count: Mutex<usize>,
     fewer: Condvar,
-    /// The reporter is being closed.
     over: AtomicBool,
 }
 
@@ -63,7 +62,6 @@ impl Flushes {
         self.open.over.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until all are answered, at most `within`.
     pub(crate) fn settle(&self, within: Duration) {
         let end = Instant::now() + within;
         let mut count = self.open.lock();

@@ -14,9 +14,10 @@ use crate::commands::KEPT;
 use crate::control::{Addresses, Control, Door, Intake};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
-use crate::input::{End, Host, Item, Stdin, leave_the_hosts_group};
+use crate::input::{End, Item, Stdin, leave_the_hosts_group};
 use crate::place::Place;
 use crate::reach::{Unreached, reach};
+use crate::supervisor::Watched;
 
 /// How long the end may take, delivery of the last state and release together.
 const END: Duration = Duration::from_millis(500);
@@ -33,7 +34,6 @@ pub(crate) struct Session {
     pub(crate) lease: Option<(Door, LeaseFile)>,
     pub(crate) place: Place,
     pub(crate) voice: Voice,
-    /// Nothing is said about lines: nobody reports here.
     pub(crate) quiet: bool,
     pub(crate) strict: bool,
     /// Whether another user's socket will do.
@@ -42,7 +42,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// Reads to the end and gives the pane back.
-    pub(crate) fn run(self, host: Option<Host>) -> Exit {
+    pub(crate) fn run(self, host: Option<Watched>) -> Exit {
         let signals = match Signals::hear() {
             Ok(signals) => signals,
             Err(error) => {
@@ -186,7 +186,6 @@ fn explain_loss(ended: Ended, voice: &Voice) {
     }
 }
 
-/// Whether anything reached the server, for `--strict`.
 fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     let counters = handle.counters();
     // What is delivered beside a state that fails does not show.

@@ -48,7 +48,6 @@ impl Voice {
         }
     }
 
-    /// Where the log goes.
     pub(crate) fn errors(&self) -> Lines {
         self.errors.clone()
     }
@@ -78,7 +77,6 @@ impl Voice {
         }
     }
 
-    /// The answer to a flush.
     pub(crate) fn answer(&self, id: &Value, refusal: Option<&'static str>) {
         let record = Record::Flushed { flushed: id, ok: refusal.is_none(), reason: refusal };
         self.output.put(&record.line());
@@ -111,13 +109,11 @@ impl Voice {
         followers
     }
 
-    /// Whether one of these was raised.
     pub(crate) fn raised(&self, kinds: &[DiagnosticKind]) -> bool {
         let raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         raised.iter().any(|kind| kinds.contains(kind))
     }
 
-    /// Says the last words and ends with `exit`.
     pub(crate) fn finish(self, exit: Exit) -> Exit {
         let outlets = self.outlets.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((errors, output)) = outlets {

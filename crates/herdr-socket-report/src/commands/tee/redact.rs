@@ -71,7 +71,6 @@ fn hide(value: &mut Value, kept: bool) {
     }
 }
 
-/// Keeps no text below, whatever its key.
 fn hide_all(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(hide_all),

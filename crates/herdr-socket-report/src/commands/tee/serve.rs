@@ -18,9 +18,10 @@ use super::Args;
 use super::forward::{Server, forward};
 use super::log::Log;
 use crate::control::{SocketFile, is_ours};
-use crate::exit::Exit;
+use crate::exit::{Exit, told, usage};
 use crate::input::signals::Signals;
 use crate::output::{Outlet, say};
+use crate::wait::runtime;
 
 /// Most connections at a time. Further ones wait in the backlog.
 const CONNECTIONS_MAX: usize = 256;
@@ -29,15 +30,8 @@ const FAREWELL: Duration = Duration::from_millis(200);
 /// How long it is waited after an error of accepting.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// Forwards until a signal comes.
 pub(crate) fn run(args: &Args) -> Exit {
-    match forward_all(args) {
-        Ok(()) => Exit::Fine,
-        Err(why) => {
-            say(&why);
-            Exit::Usage
-        }
-    }
+    told(forward_all(args).map(|()| Exit::Fine).map_err(usage))
 }
 
 fn forward_all(args: &Args) -> Result<(), String> {
@@ -51,7 +45,7 @@ fn forward_all(args: &Args) -> Result<(), String> {
         return Err(format!("--listen {named:?} is Herdr's own socket; name a new one"));
     }
     let signals = Signals::hear().map_err(|error| format!("signals cannot be heard: {error}"))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime();
     let runtime = runtime.map_err(|error| format!("there is no runtime: {error}"))?;
     let _inside = runtime.enter();
     SocketAddrUnix::new(listen.as_os_str().as_bytes()).map_err(|_| {
@@ -83,7 +77,6 @@ fn forward_all(args: &Args) -> Result<(), String> {
     Ok(())
 }
 
-/// Accepts for ever.
 async fn accept(
     listener: &UnixListener,
     server: &Server,

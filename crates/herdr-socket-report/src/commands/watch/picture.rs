@@ -13,7 +13,6 @@ const TEXT_MAX: usize = 30;
 /// Where it is drawn: columns and lines, and whether there are colours.
 pub(super) type Paper = ((usize, usize), bool);
 
-/// The picture.
 pub(super) fn lines(
     rows: &[Row],
     place: &str,

@@ -13,11 +13,12 @@ use rustix::stdio::stdout;
 use tokio::runtime::Runtime;
 
 use super::table::{Change, Table};
-use super::{Args, picture, told};
-use crate::exit::Exit;
+use super::{Args, picture, told as lines};
+use crate::exit::{Exit, Stop, told, usage};
 use crate::input::signals::Signals;
 use crate::output::{Outlet, say};
 use crate::picture::Screen;
+use crate::wait::runtime;
 
 /// From one look to the next.
 const LOOKS: Duration = Duration::from_secs(1);
@@ -32,20 +33,13 @@ const ROOM: (u16, u16) = (30, 4);
 
 /// Watches until a signal comes or nobody reads any more.
 pub(crate) fn run(args: &Args) -> Exit {
-    let socket = match find_socket(args.socket.as_deref(), |name| std::env::var_os(name)) {
-        Ok(socket) => socket,
-        Err(wrong) => {
-            say(&wrong.to_string());
-            return Exit::Usage;
-        }
-    };
-    match Watch::begin(&socket, args.allow_foreign_socket) {
-        Ok(watch) => watch.run(args),
-        Err(error) => {
-            say(&format!("the watch cannot begin: {error}"));
-            Exit::Usage
-        }
-    }
+    told(watch(args))
+}
+
+fn watch(args: &Args) -> Result<Exit, Stop> {
+    let socket = find_socket(args.socket.as_deref(), |name| std::env::var_os(name));
+    let watch = Watch::begin(&socket.map_err(usage)?, args.allow_foreign_socket);
+    watch.map_err(|error| usage(format!("the watch cannot begin: {error}")))?.run(args)
 }
 
 /// The server, and the panes whose agent has no process.
@@ -72,7 +66,6 @@ struct Watch {
     runtime: Runtime,
     signals: Signals,
     table: Table,
-    /// Why there is nothing to be seen now.
     waiting: Option<String>,
 }
 
@@ -82,26 +75,25 @@ impl Watch {
         let options = options.allow_foreign_socket(may_be_foreign);
         Ok(Self {
             client: Client::new(socket, options),
-            runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
+            runtime: runtime()?,
             signals: Signals::hear()?,
             table: Table::default(),
             waiting: None,
         })
     }
 
-    fn run(self, args: &Args) -> Exit {
-        let Some(first) = self.look() else { return Exit::Fine };
+    fn run(self, args: &Args) -> Result<Exit, Stop> {
+        let Some(first) = self.look() else { return Ok(Exit::Fine) };
         if args.strict
             && let Err(error) = &first
         {
-            say(&error.to_string());
-            return Exit::Unreachable;
+            return Err(Stop(Exit::Unreachable, error.to_string()));
         }
         match (!args.json).then(|| Screen::take(&self.signals, ROOM)).flatten() {
             Some(screen) => self.draw(screen, first),
             None => self.tell(args.json, first),
         }
-        Exit::Fine
+        Ok(Exit::Fine)
     }
 
     /// What the server shows; `None` once a signal came.
@@ -114,7 +106,6 @@ impl Watch {
         })
     }
 
-    /// Takes a look's outcome; what changed.
     fn take(&mut self, look: Result<Look, Error>, now: Instant) -> Vec<Change> {
         match look {
             Ok((snapshot, without_process)) => {
@@ -162,10 +153,10 @@ impl Watch {
             let (said, record) = match &self.waiting {
                 Some(why) if !waited => (
                     format!("waiting for the server: {why}"),
-                    told::server_json("waiting", Some(why)),
+                    lines::server_json("waiting", Some(why)),
                 ),
                 None if waited => {
-                    ("the server is back".to_owned(), told::server_json("back", None))
+                    ("the server is back".to_owned(), lines::server_json("back", None))
                 }
                 _ => Default::default(),
             };

@@ -34,14 +34,12 @@ pub(crate) enum Change {
 }
 
 impl Row {
-    /// How long its state has been seen.
     pub(crate) fn seen(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.since)
     }
 }
 
 impl Table {
-    /// The rows, in the server's order.
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }

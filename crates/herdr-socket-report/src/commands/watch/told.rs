@@ -15,7 +15,6 @@ struct Record<'a> {
     change: &'static str,
     #[serde(flatten)]
     agent: &'a Agent,
-    /// How long the state has been seen.
     seen_seconds: u64,
 }
 
