@@ -12,10 +12,6 @@ const VARIABLE: &str = "HERDR_REPORT_LOG";
 const DEFAULT: &str = "warn,herdr_reporter=error";
 
 /// Sends the log to these lines.
-///
-/// # Errors
-///
-/// A sentence about a variable that is not a filter.
 pub(crate) fn start(lines: Lines) -> Result<(), String> {
     let filter = match std::env::var(VARIABLE) {
         Ok(directives) if !directives.is_empty() => EnvFilter::try_new(&directives)

@@ -39,10 +39,6 @@ impl PaneFlags {
     }
 
     /// Finds the pane, by these flags and the environment.
-    ///
-    /// # Errors
-    ///
-    /// A sentence about flags that cannot be used.
     pub(crate) fn find(&self) -> Result<Place, String> {
         let socket = self.socket.as_deref().map(|path| find_socket(Some(path), |_| None));
         let socket = socket.transpose().map_err(|wrong| wrong.to_string())?;

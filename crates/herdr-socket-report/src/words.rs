@@ -42,10 +42,6 @@ const KEYS: [&str; 22] = [
 ];
 
 /// A state that can be reported.
-///
-/// # Errors
-///
-/// What would be right.
 pub(crate) fn state(word: &str) -> Result<ReportState, String> {
     STATES
         .into_iter()
@@ -59,10 +55,6 @@ pub(crate) fn lossy() -> impl TypedValueParser<Value = String> {
 }
 
 /// The id of a process that could be there.
-///
-/// # Errors
-///
-/// What would be right.
 pub(crate) fn pid(word: &str) -> Result<i32, String> {
     let pid = word.parse().ok().filter(|pid| *pid > 0);
     pid.ok_or_else(|| "expected a process id, a whole number from 1 on".to_owned())
@@ -125,13 +117,6 @@ impl ValueCompleter for CommandLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_command_is_called_by_its_file() {
-        assert_eq!(agent_of(Path::new("/opt/my agent/bin/Pixie")).as_deref(), Some("Pixie"));
-        assert_eq!(agent_of(Path::new("/x/..")), None);
-        assert_eq!(agent_of(Path::new("a\nb")).as_deref(), Some("a b"));
-    }
 
     #[test]
     fn what_is_completed_is_taken() {

@@ -66,10 +66,6 @@ const WAY_BACK: Duration = Duration::from_millis(200);
 impl Call {
     /// Connects to the socket at `path`, if somebody listens there. Everything
     /// has to be over within `limit`.
-    ///
-    /// # Errors
-    ///
-    /// Also if the socket is another user's.
     pub(crate) fn to(path: &Path, limit: Duration) -> io::Result<Self> {
         let owner = std::fs::metadata(path)?.uid();
         if owner != geteuid().as_raw() && owner != 0 {
@@ -85,11 +81,6 @@ impl Call {
 
     /// Hands event lines over. With `flush` it waits until they are delivered
     /// and says what became of them; without, until they are taken.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timeout`] if the one who was called was too slow; any other if he
-    /// went away without an answer.
     pub(crate) fn tell(
         mut self,
         hello: &Hello,

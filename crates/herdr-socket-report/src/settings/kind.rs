@@ -90,10 +90,6 @@ impl Kind {
     }
 
     /// Reads what a variable or a flag says. Lists are divided by commas.
-    ///
-    /// # Errors
-    ///
-    /// The text as far as it can be shown, and what is wrong with it.
     pub(crate) fn read_text(self, text: &str) -> Result<Vec<Value>, (String, String)> {
         let value = match self {
             Self::Switch(_) => match text {
@@ -111,10 +107,6 @@ impl Kind {
 
     /// Reads what a file says. The entries of state labels are read one by one,
     /// see [`read_label`].
-    ///
-    /// # Errors
-    ///
-    /// As [`read_text`](Self::read_text).
     pub(crate) fn read_toml(self, value: &DeValue<'_>) -> Result<Value, (String, String)> {
         let read = match (self, value) {
             (Self::Switch(_), DeValue::Boolean(on)) => Some(Value::Switch(*on)),
@@ -171,10 +163,6 @@ impl Kind {
 }
 
 /// Reads one entry of state labels; a blank one is `None`.
-///
-/// # Errors
-///
-/// As [`Kind::read_text`].
 pub(crate) fn read_label(state: &str, text: &str) -> Result<Option<Value>, (String, String)> {
     let key = StateKey::ALL.into_iter().find(|key| key.as_str() == state);
     let expected = || (shown(state), format!("is not a state; expected {}", states()));

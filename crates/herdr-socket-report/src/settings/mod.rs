@@ -97,10 +97,6 @@ pub(crate) struct Shown {
 }
 
 /// Reads and merges all of it, once.
-///
-/// # Errors
-///
-/// Everything that is wrong, a line each.
 pub(crate) fn load(sources: Sources) -> Result<Loaded, Vec<String>> {
     let (loaded, problems) = load_what_fits(sources);
     if problems.is_empty() { Ok(loaded) } else { Err(problems) }

@@ -90,6 +90,7 @@ fn shells_complete_states_keys_processes_and_commands() {
         let completes = |words: &[&str]| -> Vec<String> {
             let setup = sidecar(&[&["--", "herdr-socket-report"], words].concat())
                 .env("HERDR_SOCKET_REPORT_COMPLETE", shell)
+                .env("PATH", "/usr/bin:/bin")
                 .env("_CLAP_COMPLETE_INDEX", &words.len().to_string())
                 .env("_CLAP_IFS", "\n");
             let output = setup.run("");

@@ -66,26 +66,3 @@ impl Picture {
         std::iter::once(Line::of(Style::Faint, " the host says")).chain(newest).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn it_fits_every_terminal_and_the_newest_is_there() {
-        let mut picture = Picture::of("pane w1:p1".to_owned());
-        picture.said = (0..9).map(|number| format!("said {number}")).collect();
-        for columns in [29, 40, 59, 60, 200] {
-            for rows in LINES..40 {
-                let lines = picture.lines((columns, rows), false);
-                assert!(lines.len() <= rows, "{columns} {rows}");
-                let texts: Vec<_> = lines.iter().map(|line| line.text(false)).collect();
-                let newest = texts.iter().any(|text| text.contains("said 8"));
-                assert_eq!(newest, columns >= BESIDE || rows > LINES + 2, "{columns} {rows}");
-                let frame = texts.iter().filter(|text| text.starts_with(" │"));
-                assert_eq!(frame.count(), SIDEBAR.1);
-                assert!(lines.iter().all(|line| line.width() < 30 || columns > 29), "{texts:#?}");
-            }
-        }
-    }
-}

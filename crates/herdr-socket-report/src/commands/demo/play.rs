@@ -75,10 +75,6 @@ fn draw(stage: &Stage, reporter: &Reporter, signals: &Signals, mut screen: Scree
 }
 
 /// Plays in lines; each event, and what the pane shows once it has changed.
-///
-/// # Errors
-///
-/// If nobody reads it any more.
 fn tell(stage: &Stage, reporter: &Reporter, signals: &Signals) -> io::Result<()> {
     line(&format!(
         "A session on {}; after > what the host says, below what the pane shows",

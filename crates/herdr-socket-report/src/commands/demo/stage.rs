@@ -50,10 +50,6 @@ impl Shown {
 impl Stage {
     /// The pane of the environment if `live`, one of a built-in Herdr
     /// otherwise.
-    ///
-    /// # Errors
-    ///
-    /// A sentence, and how to exit.
     pub(crate) fn set(live: bool, pane: &PaneFlags) -> Result<Self, Stop> {
         let built_in = |error: &dyn std::fmt::Display| {
             usage(format!("the built-in Herdr does not start: {error}"))

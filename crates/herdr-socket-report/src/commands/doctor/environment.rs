@@ -53,10 +53,6 @@ pub(super) fn variables(place: &Place, by_flags: bool) -> Check {
 }
 
 /// What lies at the path: kind, owner, mode, and whether the path fits.
-///
-/// # Errors
-///
-/// The check, if no report can go through it.
 pub(super) fn socket(path: &Path, foreign_allowed: bool) -> Result<Check, Obstacle> {
     const NAME: &str = "socket";
     let wrong = |finding: String, remedy: &str| {

@@ -3,8 +3,7 @@
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::os::unix::net::UnixStream as StdUnixStream;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -52,8 +51,7 @@ fn forward_all(args: &Args) -> Result<(), String> {
         let length = listen.as_os_str().len();
         format!("cannot listen at {named:?}: the path has {length} bytes, too many for a socket")
     })?;
-    make_way(&listen).map_err(cannot)?;
-    let (listener, file) = SocketFile::bind(&listen).map_err(cannot)?;
+    let (listener, file) = SocketFile::listen_alone(&listen).map_err(cannot)?;
     let (here, there) = (listen.display().to_string(), socket.display().to_string());
     say(&format!("listening at {here:?}, forwarding to {there:?}"));
 
@@ -103,23 +101,6 @@ async fn accept(
                 }
             },
         }
-    }
-}
-
-/// Removes the socket that a dead program left at `path`, and nothing else.
-fn make_way(path: &Path) -> io::Result<()> {
-    let in_the_way = |what| Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-        Ok(found) if !found.file_type().is_socket() => {
-            in_the_way("something that is not a socket is in the way")
-        }
-        Ok(_) => match StdUnixStream::connect(path) {
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),
-            Ok(_) => in_the_way("somebody listens there already"),
-            Err(error) => Err(error),
-        },
     }
 }
 

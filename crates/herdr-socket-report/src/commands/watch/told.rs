@@ -76,35 +76,3 @@ pub(super) fn age(row: &Row, now: Instant) -> String {
         _ => format!("{before}{}h{:02}m", seconds / 3_600, seconds / 60 % 60),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use herdr_proto::Snapshot;
-
-    use super::*;
-    use crate::commands::watch::table::Table;
-
-    const HOSTILE: &str = r#"{"workspaces": [{"workspace_id": "w1", "label": "d\u001b[2Jemo"}],
-        "agents": [{"pane_id": "w1:p1", "agent": "b\u001b]0;x\u0007ot", "agent_status": "blo\rcked",
-        "state_labels": {"blo\rcked": "Run\u202e it?"}, "workspace_id": "w1", "title": "a\nb",
-        "tokens": {"k\u001b[1m": "\u009b31mv"}}]}"#;
-
-    #[test]
-    fn lines_have_the_published_shape_and_hold_no_controls() {
-        let snapshot: Snapshot = serde_json::from_str(HOSTILE).unwrap();
-        let now = Instant::now();
-        let changes = Table::default().take(&snapshot, now);
-        assert_eq!(
-            changes[0].json(now),
-            r#"{"change":"appeared","pane_id":"w1:p1","agent":"bot","name":"bot","workspace":"demo","state":"blo cked","label":"Run it?","title":"a b","tokens":{"k":"v"},"state_change_seq":0,"seen_seconds":0}"#
-        );
-        assert_eq!(
-            changes[0].plain(Duration::from_millis(1_500), now + Duration::from_secs(3_700)),
-            "    1.5s w1:p1 - bot: blo cked (Run it?) | a b | k v | in demo | for >1h01m"
-        );
-        assert_eq!(
-            server_json("waiting", Some("there is\u{1b}[2J none")),
-            r#"{"change":"waiting","detail":"there is none"}"#
-        );
-    }
-}

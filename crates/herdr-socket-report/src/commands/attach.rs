@@ -1,18 +1,43 @@
-//! Starting the supervisor.
+//! `attach`: a supervisor for a process that runs already.
 
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use herdr_proto::ReportState;
 use herdr_reporter::Role;
 use herdr_reporter::sidecar::LeaseFile;
 
-use super::Args;
 use crate::commands::{KEPT, flags_before, settings};
 use crate::exit::{Exit, Stop, told, usage};
 use crate::output::say;
-use crate::place::Place;
+use crate::place::{PaneFlags, Place};
 use crate::reach::{Unreached, reach};
+use crate::settings::flags::SettingFlags;
 use crate::supervisor::{Launch, Watched, Word, launch};
+use crate::words::{pid, processes, state, states};
+
+/// Supervise a process that runs already, as exec does its command
+///
+/// It returns once the supervisor has the pane. A second supervisor for the same
+/// process is not needed and not started.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The process
+    #[arg(long, value_name = "PID", value_parser = pid, allow_negative_numbers = true, add = processes())]
+    pid: i32,
+    /// Say this state at once: idle, working or blocked
+    #[arg(long, value_name = "STATE", value_parser = state, add = states())]
+    state: Option<ReportState>,
+    /// Exit with 4 if another reporter has the pane or the process runs
+    /// elsewhere, with 3 if there is no server; the supervisor waits for one all
+    /// the same
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    pane: PaneFlags,
+    #[command(flatten)]
+    settings: SettingFlags,
+}
 
 /// How long a supervisor may take to get the pane. An earlier one that just ends
 /// takes up to two seconds of it.
