@@ -11,6 +11,7 @@ use crate::commands::{
 };
 use crate::exit::Exit;
 use crate::output::complain;
+use crate::settings::flags::ONE_SHOTS;
 
 /// What the program is called.
 pub(crate) const NAME: &str = "herdr-socket-report";
@@ -168,11 +169,8 @@ fn is_flag(word: &str) -> bool {
 
 /// Whether the command is one that hooks call.
 pub(crate) fn is_of_hooks() -> bool {
-    std::env::args_os().nth(1).is_some_and(|word| HOOKS.iter().any(|hook| word == *hook))
+    std::env::args_os().nth(1).is_some_and(|word| ONE_SHOTS.iter().any(|hook| word == *hook))
 }
-
-/// The commands that hooks call.
-const HOOKS: [&str; 7] = ["emit", "state", "title", "tokens", "labels", "session", "release"];
 
 #[cfg(test)]
 mod tests {

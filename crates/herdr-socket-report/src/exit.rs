@@ -42,7 +42,7 @@ pub(crate) fn usage(why: impl ToString) -> Stop {
 }
 
 /// Says why a command has stopped.
-pub(crate) fn told(outcome: Result<Exit, Stop>) -> Exit {
+pub(crate) fn say_why(outcome: Result<Exit, Stop>) -> Exit {
     outcome.unwrap_or_else(|Stop(exit, why)| {
         if !why.is_empty() {
             say(&why);

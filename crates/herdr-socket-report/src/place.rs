@@ -25,7 +25,7 @@ pub(crate) struct PaneFlags {
 /// Where to report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Nowhere: this is no pane of Herdr.
+    /// Nowhere: this is not a pane of Herdr.
     Outside(Absence),
     /// Nowhere: the environment cannot be meant as it stands.
     Broken(String),

@@ -16,30 +16,8 @@ use herdr_proto::{AgentLabel, ReportState};
 const STATES: [ReportState; 3] = [ReportState::Idle, ReportState::Working, ReportState::Blocked];
 
 /// The keys that are pressed most, and what keys can mean.
-const KEYS: [&str; 22] = [
-    "enter",
-    "esc",
-    "tab",
-    "shift+tab",
-    "backspace",
-    "space",
-    "up",
-    "down",
-    "left",
-    "right",
-    "ctrl+c",
-    "ctrl+u",
-    ":interrupt",
-    ":submit",
-    ":clear-line",
-    ":escape",
-    ":tab",
-    ":back-tab",
-    ":up",
-    ":down",
-    ":left",
-    ":right",
-];
+const KEYS: &str = "enter esc tab shift+tab backspace space up down left right ctrl+c ctrl+u \
+                    :interrupt :submit :clear-line :escape :tab :back-tab :up :down :left :right";
 
 /// A state that can be reported.
 pub(crate) fn state(word: &str) -> Result<ReportState, String> {
@@ -72,7 +50,7 @@ pub(crate) fn states() -> ArgValueCandidates {
 }
 
 pub(crate) fn keys() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| KEYS.into_iter().map(CompletionCandidate::new).collect())
+    ArgValueCandidates::new(|| KEYS.split(' ').map(CompletionCandidate::new).collect())
 }
 
 /// Completes to the ids of this user's processes.
@@ -122,7 +100,7 @@ mod tests {
     fn what_is_completed_is_taken() {
         use herdr_pane_control::{Intent, Key};
 
-        for key in KEYS {
+        for key in KEYS.split(' ') {
             let meant = key.strip_prefix(':').map(|name| Intent::named(name).is_some());
             assert!(meant.unwrap_or_else(|| key.parse::<Key>().is_ok()), "{key}");
         }

@@ -8,7 +8,7 @@ use herdr_reporter::Role;
 use herdr_reporter::sidecar::LeaseFile;
 
 use crate::commands::{KEPT, flags_before, settings};
-use crate::exit::{Exit, Stop, told, usage};
+use crate::exit::{Exit, Stop, say_why, usage};
 use crate::output::say;
 use crate::place::{PaneFlags, Place};
 use crate::reach::{Unreached, reach};
@@ -48,7 +48,7 @@ const SERVER: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: Args) -> Exit {
     let strict = args.strict;
-    match told(attach(args)) {
+    match say_why(attach(args)) {
         exit if strict || exit == Exit::Usage => exit,
         _ => Exit::Fine,
     }

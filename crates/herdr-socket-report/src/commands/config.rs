@@ -33,8 +33,8 @@ pub(crate) fn run(command: Command) -> Exit {
     let Command::Show(args) = command;
     let sources = Sources::of_process(args.settings);
     let files = [
-        ("your file:   ", sources.persons_file.clone()),
-        ("project file:", Some(sources.projects_file.clone())),
+        ("your file:   ", sources.user_file.clone()),
+        ("project file:", Some(sources.project_file.clone())),
     ];
     let loaded = match load(sources) {
         Ok(loaded) => loaded,

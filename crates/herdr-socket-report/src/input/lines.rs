@@ -22,7 +22,7 @@ pub(crate) enum Item {
     },
     /// The host wants to know when everything before it is delivered.
     Flush { id: Value, timeout: Duration },
-    /// It is no event.
+    /// It is not an event.
     Bad {
         /// The line's number, from 1.
         line: u64,

@@ -19,7 +19,7 @@ pub(crate) fn read(
         .filter(|(name, _)| name.starts_with(VARIABLE_PREFIX) && !OTHERS.contains(&name.as_str()))
         .collect();
     variables.sort();
-    let settings = || SETTINGS.iter().filter(|setting| setting.scope != Scope::PersonsFile);
+    let settings = || SETTINGS.iter().filter(|setting| setting.scope != Scope::UserFile);
     let mut assignments = Vec::new();
     for (name, value) in variables {
         let Some(setting) = settings().find(|setting| setting.variable() == name) else {

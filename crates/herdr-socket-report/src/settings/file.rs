@@ -13,24 +13,24 @@ use super::table::{SETTINGS, Scope, Setting, setting};
 use super::value::{Assignment, Value};
 use crate::text::{nearest, shown};
 
-/// Whose file it is.
+/// Who wrote the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum FileOf {
     /// The person's own.
-    Persons,
+    User,
     /// One that lies in the working directory, perhaps from a stranger.
-    Projects,
+    Project,
 }
 
 /// Largest file that is read, in bytes.
 const FILE_MAX: u64 = 64 * 1024;
 
 /// Reads a file's settings. A file that is not there has none.
-pub(crate) fn read(path: &Path, whose: Whose, problems: &mut Vec<String>) -> Vec<Assignment> {
+pub(crate) fn read(path: &Path, of: FileOf, problems: &mut Vec<String>) -> Vec<Assignment> {
     let name = strip_controls(&path.display().to_string());
     match text(path) {
         Ok(text) => {
-            let mut reader = Reader { name, whose, text: &text, problems, found: Vec::new() };
+            let mut reader = Reader { name, of, text: &text, problems, found: Vec::new() };
             reader.read();
             reader.found
         }
@@ -59,7 +59,7 @@ fn text(path: &Path) -> io::Result<String> {
 
 struct Reader<'a> {
     name: String,
-    whose: Whose,
+    of: FileOf,
     text: &'a str,
     problems: &'a mut Vec<String>,
     found: Vec<Assignment>,
@@ -114,7 +114,7 @@ impl Reader<'_> {
     /// The setting of this name, if this file may set it.
     fn known(&self, key: &str) -> Result<&'static Setting, String> {
         let allowed =
-            |setting: &Setting| self.whose == Whose::Persons || setting.scope == Scope::Anybody;
+            |setting: &Setting| self.of == FileOf::User || setting.scope == Scope::Anybody;
         let keys: Vec<&str> =
             SETTINGS.iter().filter(|setting| allowed(setting)).map(|setting| setting.key).collect();
         match (setting(key), nearest(key, keys.iter().copied())) {

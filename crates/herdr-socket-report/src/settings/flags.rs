@@ -26,7 +26,7 @@ const OFTEN: [&str; 3] = ["agent", "source", "display_name"];
 const HEADING: &str = "Settings (also in files and as HERDR_REPORT_*; see config show)";
 
 fn settings() -> impl Iterator<Item = &'static Setting> {
-    SETTINGS.iter().filter(|setting| setting.scope != Scope::PersonsFile)
+    SETTINGS.iter().filter(|setting| setting.scope != Scope::UserFile)
 }
 
 /// The settings that count for every one-shot,
@@ -45,7 +45,9 @@ const OF_SOME: [(&str, &[&str]); 10] = [
     ("session_token", &["session"]),
     ("verify", &["state"]),
 ];
-const ONE_SHOTS: [&str; 7] = ["emit", "state", "title", "tokens", "labels", "session", "release"];
+/// The commands that hooks call.
+pub(crate) const ONE_SHOTS: [&str; 7] =
+    ["emit", "state", "title", "tokens", "labels", "session", "release"];
 
 /// Whether a setting has an effect on a command.
 fn counts(setting: &Setting, command: &str) -> bool {

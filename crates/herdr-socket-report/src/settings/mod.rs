@@ -15,7 +15,7 @@ use herdr_proto::{AgentLabel, SourceId, StateKey};
 use herdr_reporter::sidecar::{SourceNotice, source_for};
 use herdr_reporter::{Config, Privacy};
 
-use file::Whose;
+use file::FileOf;
 use flags::SettingFlags;
 use table::{SETTINGS, Setting};
 use value::{Assignment, Value};
@@ -44,8 +44,8 @@ impl Settings {
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     /// The person's own file, if there is a place for one.
-    pub(crate) persons_file: Option<PathBuf>,
-    pub(crate) projects_file: PathBuf,
+    pub(crate) user_file: Option<PathBuf>,
+    pub(crate) project_file: PathBuf,
     pub(crate) variables: Vec<(OsString, OsString)>,
     pub(crate) flags: SettingFlags,
     /// The agent's name if nobody gives one, where it is not the built-in one.
@@ -58,8 +58,8 @@ impl Sources {
     pub(crate) fn of_process(flags: SettingFlags) -> Self {
         let folder = std::env::current_dir().unwrap_or_default();
         Self {
-            persons_file: persons_file(|name| std::env::var_os(name)),
-            projects_file: folder.join(".herdr-socket-report.toml"),
+            user_file: user_file(|name| std::env::var_os(name)),
+            project_file: folder.join(".herdr-socket-report.toml"),
             variables: std::env::vars_os().collect(),
             flags,
             agent: None,
@@ -69,7 +69,7 @@ impl Sources {
 
 /// An empty or relative base folder counts as none: so says the base folder
 /// specification.
-fn persons_file(lookup: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+fn user_file(lookup: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let folder = |name| lookup(name).filter(|value| Path::new(value).is_absolute());
     let base = folder("XDG_CONFIG_HOME").map(PathBuf::from);
     let base = base.or_else(|| Some(Path::new(&folder("HOME")?).join(".config")))?;
@@ -116,10 +116,10 @@ pub(crate) fn load_what_fits(sources: Sources) -> (Loaded, Vec<String>) {
         origin: None,
     });
     merged.add(agent);
-    if let Some(path) = &sources.persons_file {
-        merged.add(file::read(path, Whose::Persons, &mut problems));
+    if let Some(path) = &sources.user_file {
+        merged.add(file::read(path, FileOf::User, &mut problems));
     }
-    let mut projects = file::read(&sources.projects_file, Whose::Projects, &mut problems);
+    let mut projects = file::read(&sources.project_file, FileOf::Project, &mut problems);
     projects.retain(|assignment| {
         let trusted = merged.trusts(assignment);
         if !trusted {

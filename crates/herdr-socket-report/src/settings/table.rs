@@ -33,7 +33,7 @@ pub(crate) enum Scope {
     /// project says does not count.
     Person,
     /// Only the person's own file.
-    PersonsFile,
+    UserFile,
 }
 
 /// What the name of every setting's variable begins with.
@@ -166,7 +166,7 @@ settings! {
     /// How reports travel; there is one way
     transport = "socket", Person, Choice(&[("socket", |_| {})]);
     /// Let a project's file switch reporting on where your own file switches it off
-    trust_project = "false", PersonsFile, Switch(|_, _| {});
+    trust_project = "false", UserFile, Switch(|_, _| {});
 }
 
 #[cfg(test)]

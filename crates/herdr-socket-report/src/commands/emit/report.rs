@@ -16,7 +16,7 @@ use super::once::{Once, started};
 use super::way::{Untaken, Way, hello, left, named_supervisor, way};
 use crate::commands::{KEPT, settings};
 use crate::control::{Answers, Refusal, is_timeout};
-use crate::exit::{Exit, told};
+use crate::exit::{Exit, say_why};
 use crate::output::say;
 use crate::place::Place;
 use crate::settings::Loaded;
@@ -53,7 +53,7 @@ impl Report {
         let started = started();
         let loaded = match settings(self.common.settings.clone()) {
             Ok(loaded) => loaded,
-            Err(stop) => return told(Err(stop)),
+            Err(stop) => return say_why(Err(stop)),
         };
         let config = &loaded.settings.config;
         if !config.enabled || config.role != Role::Interactive {

@@ -11,7 +11,7 @@ use rustix::termios::isatty;
 
 use crate::commands::settings;
 use crate::control::Door;
-use crate::exit::{Exit, Stop, told, usage};
+use crate::exit::{Exit, Stop, say_why, usage};
 use crate::log;
 use crate::place::{PaneFlags, Place};
 use crate::settings::Settings;
@@ -73,7 +73,7 @@ A host that knows only states writes lines such as
   {"event": "title_changed", "title": "Fix the login redirect"}"#;
 
 pub(crate) fn run(args: Args) -> Exit {
-    told(begin(args))
+    say_why(begin(args))
 }
 
 fn begin(args: Args) -> Result<Exit, Stop> {

@@ -62,7 +62,7 @@ impl Voice {
         self.tell(diagnostic, detail, &format!("{diagnostic}: {detail}"));
     }
 
-    /// A line that is no event, or one of which something was left out.
+    /// A line that is not an event, or one of which something was left out.
     pub(crate) fn bad_line(&self, line: u64, why: &str) {
         let detail = format!("line {line}: {why}");
         self.tell("bad_line", &detail, &detail);

@@ -133,7 +133,7 @@ mod tests {
         assert!(matches!(&changes[..], [Change::Changed(row)] if row.witnessed));
         assert_eq!(table.rows()[0].seen(start + 5 * SECOND), 3 * SECOND);
 
-        // An idle that somebody has seen is no new state (failure B30).
+        // An idle that somebody has seen is not a new state (failure B30).
         table.take(&snapshot(&agent("w1:p1", "done", 7)), start + 6 * SECOND);
         let changes = table.take(&snapshot(&agent("w1:p1", "idle", 7)), start + 7 * SECOND);
         assert!(matches!(&changes[..], [Change::Changed(_)]));
