@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use herdr_reporter::AgentEvent;
+use herdr_reporter::{AgentEvent, Refused};
 use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
@@ -19,7 +19,7 @@ use super::door::{Address, Door};
 use super::hello::{Answer, HELLO_MAX, Hello};
 use super::intake::{Intake, News};
 use super::outbox::Outbox;
-use crate::input::{Item, LineReader};
+use crate::input::{Hear, Item, LineReader};
 use crate::output::Record;
 
 /// As much as a socket usually holds.
@@ -164,33 +164,16 @@ impl Client {
 
     fn take(self: &Rc<Self>, items: &mut Vec<Item>) {
         self.taken.set(self.taken.get() + u64::try_from(items.len()).unwrap_or_default());
-        let mut events = Vec::new();
-        for item in items.drain(..) {
-            match item {
-                Item::Event { line, event } => events.push((line, event)),
-                Item::Flush { id, timeout } => {
-                    self.record(std::mem::take(&mut events));
-                    self.flush(id, timeout);
-                }
-                Item::Bad { line, why } => self.bad_line(line, &why),
-            }
-        }
-        self.record(events);
+        self.hear(items.drain(..));
+    }
+}
+
+impl Hear for Rc<Client> {
+    fn record(&self, events: Vec<AgentEvent>) -> Vec<(usize, Refused)> {
+        self.intake.record_all(events)
     }
 
-    fn record(&self, events: Vec<(u64, AgentEvent)>) {
-        if events.is_empty() {
-            return;
-        }
-        let (lines, events): (Vec<_>, Vec<_>) = events.into_iter().unzip();
-        for (place, refused) in self.intake.record_all(events) {
-            if let Some(line) = lines.get(place) {
-                self.bad_line(*line, &refused.to_string());
-            }
-        }
-    }
-
-    fn flush(self: &Rc<Self>, id: Value, limit: Duration) {
+    fn flush(&self, id: Value, limit: Duration) {
         let Ok(open) = Arc::clone(&self.flushes).try_acquire_owned() else {
             return self.outbox.put(&flushed(&id, Some("too_many")));
         };

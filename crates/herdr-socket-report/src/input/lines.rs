@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bytes::BytesMut;
-use herdr_reporter::AgentEvent;
 use herdr_reporter::sidecar::EventLine;
+use herdr_reporter::{AgentEvent, Refused};
 use serde_json::Value;
 use tokio_util::codec::{AnyDelimiterCodec, Decoder};
 
@@ -28,6 +28,41 @@ pub(crate) enum Item {
         line: u64,
         why: String,
     },
+}
+
+/// Where the items go.
+pub(crate) trait Hear {
+    fn record(&self, events: Vec<AgentEvent>) -> Vec<(usize, Refused)>;
+    fn flush(&self, id: Value, timeout: Duration);
+    fn bad_line(&self, line: u64, why: &str);
+
+    /// Takes what is ready. The events up to a flush are one change.
+    fn hear(&self, items: impl IntoIterator<Item = Item>) {
+        let mut events = Vec::new();
+        for item in items {
+            match item {
+                Item::Event { line, event } => events.push((line, event)),
+                Item::Flush { id, timeout } => {
+                    self.hear_events(std::mem::take(&mut events));
+                    self.flush(id, timeout);
+                }
+                Item::Bad { line, why } => self.bad_line(line, &why),
+            }
+        }
+        self.hear_events(events);
+    }
+
+    fn hear_events(&self, events: Vec<(u64, AgentEvent)>) {
+        if events.is_empty() {
+            return;
+        }
+        let (lines, events): (Vec<_>, Vec<_>) = events.into_iter().unzip();
+        for (place, refused) in self.record(events) {
+            if let Some(line) = lines.get(place) {
+                self.bad_line(*line, &refused.to_string());
+            }
+        }
+    }
 }
 
 /// Divides bytes into lines and reads them.

@@ -6,5 +6,5 @@ pub(crate) mod signals;
 mod stdin;
 
 pub(crate) use drain::drain_stdin;
-pub(crate) use lines::{Item, LineReader};
+pub(crate) use lines::{Hear, Item, LineReader};
 pub(crate) use stdin::{End, Stdin, leave_the_hosts_group};

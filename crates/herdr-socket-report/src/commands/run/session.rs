@@ -6,7 +6,8 @@ use herdr_reporter::DiagnosticKind::{
     ConnectFailed, Deferred, ForeignPane, NotPaneApi, ProtocolRejected, Timeout,
 };
 use herdr_reporter::sidecar::LeaseFile;
-use herdr_reporter::{Ended, Handle, Reporter};
+use herdr_reporter::{AgentEvent, Ended, Handle, Refused, Reporter};
+use serde_json::Value;
 
 use super::flushes::Flushes;
 use super::voice::Voice;
@@ -14,7 +15,7 @@ use crate::commands::KEPT;
 use crate::control::{Addresses, Control, Door, Intake};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
-use crate::input::{End, Item, Stdin, leave_the_hosts_group};
+use crate::input::{End, Hear, Stdin, leave_the_hosts_group};
 use crate::place::Place;
 use crate::reach::{Unreached, reach};
 use crate::supervisor::Watched;
@@ -53,7 +54,7 @@ impl Session {
         leave_the_hosts_group();
         let handle = self.reporter.handle();
         let active = handle.is_active();
-        let followers = self.voice.follow(handle.diagnostics(), handle.receipts());
+        let follower = self.voice.follow(handle.diagnostics(), handle.receipts());
         let flushes = Flushes::new(handle.clone(), self.voice.clone());
         let mut control = self.lease.as_ref().map(|(door, lease)| {
             let addresses = Addresses { pane: lease.control_socket(), own: None };
@@ -79,7 +80,7 @@ impl Session {
         let ended = reporter.close(left(over));
         flushes.settle(GRACE);
         // A reporter that hangs must not hang the program, so this is no join.
-        let _ = followers.recv_timeout(GRACE);
+        let _ = follower.recv_timeout(GRACE);
         if let Some(control) = control {
             control.finish();
         }
@@ -114,40 +115,34 @@ impl Session {
     fn read(&self, stdin: &mut Stdin, handle: &Handle, flushes: &Flushes) -> End {
         loop {
             let (items, end) = stdin.next();
-            self.take(items, handle, flushes);
+            Batch { session: self, handle, flushes }.hear(items);
             if let Some(end) = end {
                 tracing::debug!(?end, "no more events");
                 return end;
             }
         }
     }
+}
 
-    /// Records a batch. What comes before a flush is recorded before it.
-    fn take(&self, items: Vec<Item>, handle: &Handle, flushes: &Flushes) {
-        let mut events = Vec::with_capacity(items.len());
-        for item in items {
-            match item {
-                Item::Event { line, event } => events.push((line, event)),
-                Item::Flush { id, timeout } => {
-                    self.record(std::mem::take(&mut events), handle);
-                    flushes.begin(id, timeout);
-                }
-                Item::Bad { line, why } if !self.quiet => self.voice.bad_line(line, &why),
-                Item::Bad { .. } => {}
-            }
-        }
-        self.record(events, handle);
+/// What a batch of lines is taken by.
+struct Batch<'a> {
+    session: &'a Session,
+    handle: &'a Handle,
+    flushes: &'a Flushes,
+}
+
+impl Hear for Batch<'_> {
+    fn record(&self, events: Vec<AgentEvent>) -> Vec<(usize, Refused)> {
+        self.handle.record_all(events)
     }
 
-    fn record(&self, events: Vec<(u64, herdr_reporter::AgentEvent)>, handle: &Handle) {
-        if events.is_empty() {
-            return;
-        }
-        let (lines, events): (Vec<_>, Vec<_>) = events.into_iter().unzip();
-        for (place, refused) in handle.record_all(events) {
-            if let Some(line) = lines.get(place).filter(|_| !self.quiet) {
-                self.voice.bad_line(*line, &refused.to_string());
-            }
+    fn flush(&self, id: Value, timeout: Duration) {
+        self.flushes.begin(id, timeout);
+    }
+
+    fn bad_line(&self, line: u64, why: &str) {
+        if !self.session.quiet {
+            self.session.voice.bad_line(line, why);
         }
     }
 }

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::output::{Lines, NAME, Outlet, Record};
+use crate::wait::blocking;
 
 /// How long the end waits for somebody to read what was said.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -89,24 +90,23 @@ impl Voice {
         mut diagnostics: Feed<Diagnostic>,
         mut receipts: Feed<Receipt>,
     ) -> Receiver<()> {
-        let (following, followers) = mpsc::channel();
-        if self.receipts {
-            let (voice, following) = (self.clone(), following.clone());
-            thread::spawn(move || {
-                for receipt in receipts.iter() {
-                    voice.output.put(&Record::of_receipt(&receipt).line());
-                }
-                drop(following);
-            });
-        }
+        let (following, follower) = mpsc::channel();
         let voice = self.clone();
         thread::spawn(move || {
-            for diagnostic in diagnostics.iter() {
-                voice.raise(diagnostic.kind, &diagnostic.detail);
-            }
+            blocking(async {
+                loop {
+                    tokio::select! {
+                        Some(receipt) = receipts.recv() => if voice.receipts {
+                            voice.output.put(&Record::of_receipt(&receipt).line());
+                        },
+                        Some(it) = diagnostics.recv() => voice.raise(it.kind, &it.detail),
+                        else => return,
+                    }
+                }
+            });
             drop(following);
         });
-        followers
+        follower
     }
 
     pub(crate) fn raised(&self, kinds: &[DiagnosticKind]) -> bool {
