@@ -37,8 +37,8 @@ pub(crate) enum Exit {
 pub(crate) struct Stop(pub(crate) Exit, pub(crate) String);
 
 /// Stops because of what the person wrote or set.
-pub(crate) fn usage(why: impl ToString) -> Stop {
-    Stop(Exit::Usage, why.to_string())
+pub(crate) fn usage(why: impl Into<String>) -> Stop {
+    Stop(Exit::Usage, why.into())
 }
 
 /// Says why a command has stopped.

@@ -22,14 +22,12 @@ pub(crate) struct PaneFlags {
     pane: Option<PaneId>,
 }
 
-/// Where to report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Nowhere: this is not a pane of Herdr.
     Outside(Absence),
     /// Nowhere: the environment cannot be meant as it stands.
     Broken(String),
-    /// In this pane.
     Pane(Endpoint),
 }
 

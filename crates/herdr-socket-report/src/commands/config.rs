@@ -28,7 +28,6 @@ pub(crate) struct ShowArgs {
     settings: SettingFlags,
 }
 
-/// Prints the settings.
 pub(crate) fn run(command: Command) -> Exit {
     let Command::Show(args) = command;
     let sources = Sources::of_process(args.settings);
@@ -39,7 +38,9 @@ pub(crate) fn run(command: Command) -> Exit {
     let loaded = match load(sources) {
         Ok(loaded) => loaded,
         Err(problems) => {
-            problems.iter().for_each(|problem| say(problem));
+            for problem in problems {
+                say(&problem);
+            }
             return Exit::Usage;
         }
     };

@@ -24,7 +24,9 @@ const KEPT: &str = "another process reports for this pane and keeps it; doctor s
 /// Reads the settings; what is wrong with them goes to stderr.
 fn settings(flags: SettingFlags) -> Result<Loaded, Stop> {
     load(Sources::of_process(flags)).map_err(|problems| {
-        problems.iter().for_each(|problem| say(problem));
+        for problem in problems {
+            say(&problem);
+        }
         usage("")
     })
 }

@@ -49,10 +49,10 @@ pub(super) async fn serve(caller: Caller, intake: Intake) {
     let expected = door.expects(at, peer);
     let (mut reading, writing) = stream.into_split();
     // Before anything is read, so that nothing that comes of it is missed.
-    let (flushed, answers) = unbounded_channel();
+    let (over, answers) = unbounded_channel();
     let (outbox, writer) = Outbox::to(writing);
     let flushes = Arc::new(Semaphore::new(FLUSHES_MAX as usize));
-    let client = Rc::new(Client { intake, outbox, flushes, flushed, taken: Cell::new(0) });
+    let client = Rc::new(Client { intake, outbox, flushes, over, taken: Cell::new(0) });
     let listen = async {
         let first = first_bytes(&mut reading);
         let first = if expected { first.await } else { timeout(GREETING, first).await.ok()? };
@@ -111,7 +111,7 @@ struct Client {
     intake: Intake,
     outbox: Outbox,
     flushes: Arc<Semaphore>,
-    flushed: UnboundedSender<Flush>,
+    over: UnboundedSender<Flush>,
     taken: Cell<u64>,
 }
 
@@ -181,7 +181,7 @@ impl Hear for Rc<Client> {
         spawn_local(async move {
             let refusal = client.intake.flush(limit).await.err();
             // Nobody takes it where the client is gone.
-            let _ = client.flushed.send((flushed(&id, refusal), open));
+            let _ = client.over.send((flushed(&id, refusal), open));
         });
     }
 

@@ -29,33 +29,29 @@ pub(crate) struct Hello {
     pub(crate) seeks: Option<u32>,
 }
 
-/// Why a client is not heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Refusal {
-    /// It means another pane.
     OtherPane,
-    /// It speaks for another agent.
     OtherAgent,
     /// It does not belong to the supervised process.
     Foreign,
-    /// The supervised process has ended.
     Late,
     /// It may have the pane: the owner lets it go.
     LetGo,
 }
 
-/// What an owner answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Answer {
-    /// The client is heard.
     Welcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         of: Option<u32>,
     },
-    /// It is not.
-    Refused { because: Refusal, detail: String },
+    Refused {
+        because: Refusal,
+        detail: String,
+    },
     /// So many lines were taken; the last word to a client that said hello.
     Taken(u64),
 }

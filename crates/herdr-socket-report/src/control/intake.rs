@@ -41,9 +41,7 @@ enum To {
 /// What there is to hear of whoever reports.
 pub(super) enum News {
     Feeds(Feed<Receipt>, Feed<Diagnostic>),
-    /// Why nothing is reported.
     Silent(DiagnosticKind, &'static str),
-    /// Nothing is told.
     Nothing,
 }
 

@@ -12,7 +12,6 @@ use tokio::task::{JoinHandle, spawn_local};
 /// more lines; its events still count.
 const WAITING_MAX: usize = 256 * 1024;
 
-/// Lines for one client.
 pub(super) struct Outbox {
     lines: RefCell<Option<UnboundedSender<String>>>,
     /// Bytes that the client has not taken.

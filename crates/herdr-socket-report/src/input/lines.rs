@@ -14,7 +14,6 @@ pub(crate) const LINE_MAX: usize = 1024 * 1024;
 /// What a line turned out to be. Blank lines are nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// Something happened.
     Event {
         /// The line's number, from 1.
         line: u64,
@@ -22,7 +21,6 @@ pub(crate) enum Item {
     },
     /// The host wants to know when everything before it is delivered.
     Flush { id: Value, timeout: Duration },
-    /// It is not an event.
     Bad {
         /// The line's number, from 1.
         line: u64,

@@ -12,14 +12,10 @@ use super::signals::Signals;
 use super::{Item, LineReader};
 use crate::supervisor::Watched;
 
-/// Why no more events come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The input was closed.
     Input,
-    /// A signal asked for it.
     Signal,
-    /// The host process ended.
     Host,
 }
 

@@ -16,7 +16,6 @@ const WAITING_MAX: usize = 4 * 1024 * 1024;
 #[derive(Clone)]
 pub(crate) struct Lines(Arc<Shared>);
 
-/// The owner of a place for lines.
 pub(crate) struct Outlet {
     lines: Lines,
 }

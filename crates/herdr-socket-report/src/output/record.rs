@@ -4,11 +4,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// One output line.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Record<'a> {
-    /// What became of a report.
     Receipt {
         receipt: &'static str,
         of: &'static str,
@@ -21,8 +19,10 @@ pub(crate) enum Record<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         remedy: Option<&'static str>,
     },
-    /// What keeps reports from showing.
-    Diagnostic { diagnostic: &'a str, detail: &'a str },
+    Diagnostic {
+        diagnostic: &'a str,
+        detail: &'a str,
+    },
     /// The answer to a `flush`.
     Flushed {
         flushed: &'a Value,

@@ -3,7 +3,6 @@
 use herdr_proto::strip_controls;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// How a piece of text looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     Plain,

@@ -6,7 +6,6 @@ use super::table::{self, SETTINGS, Scope, Setting, VARIABLE_PREFIX};
 use super::value::Assignment;
 use crate::text::{nearest, shown};
 
-/// Names with our prefix that are not settings.
 const OTHERS: [&str; 2] = ["HERDR_REPORT_LOG", "HERDR_REPORT_SOCKET"];
 
 pub(crate) fn read(

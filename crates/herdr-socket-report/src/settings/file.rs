@@ -16,7 +16,6 @@ use crate::text::{nearest, shown};
 /// Who wrote the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileOf {
-    /// The person's own.
     User,
     /// One that lies in the working directory, perhaps from a stranger.
     Project,

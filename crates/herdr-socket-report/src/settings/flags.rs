@@ -8,7 +8,6 @@ use super::kind::Kind;
 use super::table::{SETTINGS, Scope, Setting};
 use super::value::{Assignment, Value};
 
-/// What the flags set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SettingFlags(pub(super) Vec<Assignment>);
 

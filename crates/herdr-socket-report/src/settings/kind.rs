@@ -13,21 +13,14 @@ type Word = (&'static str, fn(&mut Settings));
 /// What a setting takes, and what puts it into the settings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
-    /// On or off.
     Switch(fn(&mut Settings, bool)),
-    /// One of these words.
     Choice(&'static [Word]),
-    /// An agent's name.
     Name(fn(&mut Settings, &str)),
-    /// A source's name.
     Source(fn(&mut Settings, &str)),
-    /// Any text.
     Text(fn(&mut Settings, &str)),
     /// A whole number from here to there, in this unit.
     Number(u64, u64, &'static str, fn(&mut Settings, u64)),
-    /// Several texts.
     List(fn(&mut Settings, &[String])),
-    /// A text for each of some states.
     StateLabels,
 }
 

@@ -20,7 +20,6 @@ use flags::SettingFlags;
 use table::{SETTINGS, Setting};
 use value::{Assignment, Value};
 
-/// The merged settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) agent: String,
@@ -40,7 +39,6 @@ impl Settings {
     }
 }
 
-/// Everything that settings come from.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     /// The person's own file, if there is a place for one.

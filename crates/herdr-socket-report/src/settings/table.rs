@@ -32,7 +32,6 @@ pub(crate) enum Scope {
     /// The person who runs it: their file, variables and flags. What a cloned
     /// project says does not count.
     Person,
-    /// Only the person's own file.
     UserFile,
 }
 

@@ -6,22 +6,16 @@ use herdr_proto::StateKey;
 
 use super::table::Setting;
 
-/// A value that its setting allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// On or off.
     Switch(bool),
-    /// A word of a choice, or free text.
     Text(String),
-    /// A number in the setting's unit.
     Number(u64),
-    /// Several texts.
     List(Vec<String>),
     /// The text of one state. Several make up one setting.
     Label(StateKey, String),
 }
 
-/// A setting was given a value somewhere.
 #[derive(Debug, Clone)]
 pub(crate) struct Assignment {
     pub(crate) setting: &'static Setting,

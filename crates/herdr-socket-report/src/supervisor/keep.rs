@@ -201,9 +201,8 @@ impl Supervisor {
                 self.now = Now::Nested;
                 self.intake.hand_to_nobody(DiagnosticKind::Deferred, NESTED);
             }
-            Now::Begins => self.begin(),
             Now::Nested if self.outer_is_there() => {}
-            Now::Nested => self.begin(),
+            Now::Begins | Now::Nested => self.begin(),
             Now::Behind => {
                 if standing == Standing::InFront || self.is_quiet() {
                     self.begin();

@@ -40,7 +40,6 @@ impl Word {
     }
 }
 
-/// A supervisor to be started.
 pub(crate) struct Launch<'a> {
     pub(crate) watched: &'a Watched,
     /// The flags that say how, as they were given.

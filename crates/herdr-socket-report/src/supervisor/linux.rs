@@ -51,6 +51,7 @@ impl Watched {
     }
 
     /// What is readable once it has ended.
+    #[expect(clippy::unnecessary_wraps, reason = "elsewhere there is nothing of the kind")]
     pub(crate) fn end(&self) -> Option<BorrowedFd<'_>> {
         Some(self.end.as_fd())
     }

@@ -11,7 +11,6 @@ pub(crate) use system::Watched;
 
 use crate::control::Standing;
 
-/// What a wait came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// It ended, however it did.

@@ -37,7 +37,6 @@ pub(crate) struct Args {
     pane: PaneFlags,
 }
 
-/// One picture after the other.
 const FRAME: Duration = Duration::from_millis(90);
 /// How long the last picture stays.
 const LAST: Duration = Duration::from_millis(900);

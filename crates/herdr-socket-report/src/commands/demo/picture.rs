@@ -13,7 +13,6 @@ pub(super) const ROOM: (u16, u16) = (30, 8);
 /// Columns from which on what the host says is shown beside the sidebar.
 const BESIDE: usize = 60;
 
-/// What is drawn.
 pub(super) struct Picture {
     place: String,
     /// What the pane shows, if it shows an agent.

@@ -15,14 +15,11 @@ use crate::settings::flags::SettingFlags;
 use crate::settings::{Sources, load};
 use crate::wait::runtime;
 
-/// The agent that the demo plays.
 const AGENT: &str = "demo";
-/// What it is called in the sidebar.
 const NAME: &str = "Demo agent";
 /// How long a look at the pane may take.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A pane to play on.
 pub(crate) struct Stage {
     endpoint: Endpoint,
     config: Config,
@@ -34,7 +31,6 @@ pub(crate) struct Stage {
     fake: Option<FakeHerdr>,
 }
 
-/// What a pane shows.
 pub(crate) struct Shown {
     pub(crate) agent: Option<Agent>,
     /// There is a title or a token, whoever set it.

@@ -13,7 +13,6 @@ const ROOM_MIN: usize = 20;
 /// Every check, in the order in which they are made.
 const NAMES: &str = "settings source variables socket server pane identity lease others report";
 
-/// What one check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Check {
     name: &'static str,
@@ -83,6 +82,8 @@ fn broken(first: Line, text: &str, columns: usize) -> Vec<Line> {
 pub(super) struct Findings {
     checks: Vec<Check>,
     obstacle: Option<Obstacle>,
+    /// The verdict if nothing is in the way.
+    otherwise: &'static str,
 }
 
 impl Findings {
@@ -114,28 +115,18 @@ impl Findings {
         self.obstacle.is_none()
     }
 
-    /// Everything, with `otherwise` as the verdict if nothing is in the way.
-    pub(super) fn conclude(self, otherwise: &str) -> Report {
-        let Self { mut checks, obstacle } = self;
+    /// No further checks are made.
+    pub(super) fn conclude(mut self, otherwise: &'static str) -> Self {
+        self.otherwise = otherwise;
         for name in NAMES.split(' ') {
-            if !checks.iter().any(|check| check.name == name) {
-                checks.push(Check::open(name, "not looked at"));
+            if !self.checks.iter().any(|check| check.name == name) {
+                self.add(Check::open(name, "not looked at"));
             }
         }
-        checks.sort_by_key(|check| NAMES.split(' ').position(|name| name == check.name));
-        Report { checks, obstacle, otherwise: otherwise.to_owned() }
+        self.checks.sort_by_key(|check| NAMES.split(' ').position(|name| name == check.name));
+        self
     }
-}
 
-/// What is printed.
-#[derive(Debug)]
-pub(super) struct Report {
-    checks: Vec<Check>,
-    obstacle: Option<Obstacle>,
-    otherwise: String,
-}
-
-impl Report {
     pub(super) fn exit(&self) -> Exit {
         self.obstacle.as_ref().map_or(Exit::Fine, |(exit, _)| *exit)
     }
@@ -143,7 +134,7 @@ impl Report {
     /// What would become of a report. What is in the way is told by its check.
     fn verdict(&self) -> Check {
         let Some((exit, check)) = &self.obstacle else {
-            return Check::fine("verdict", self.otherwise.clone());
+            return Check::fine("verdict", self.otherwise);
         };
         let finding = match exit {
             Exit::Unreachable => "a report would not leave this process",

@@ -23,10 +23,8 @@ const HOOKS: Duration = Duration::from_millis(400);
 /// How long the lease's file system may take.
 const DISK: Duration = Duration::from_secs(2);
 
-/// Who has the pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// Nobody.
     Nobody,
     /// A reporter that takes what hooks say.
     Reporter,
@@ -39,15 +37,12 @@ pub(super) enum Hold {
 /// What becomes of who speaks to a control socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Listener {
-    /// A reporter listens.
     Reports,
     /// It listens, and reports nothing, for this reason.
     InVain(String),
     /// It does not hear this process, for this reason.
     Refuses(Refusal, String),
-    /// One is there and does not answer.
     Silent,
-    /// Nobody is there.
     Nobody,
 }
 
@@ -55,7 +50,6 @@ pub(super) enum Listener {
 pub(super) const WAKE: &str = "let it go on if it was stopped (fg, or kill -CONT and its process id), \
                                or end it; until then hooks wait for it and say nothing";
 
-/// What the lease says.
 #[derive(Debug)]
 pub(super) struct Lease {
     pub(super) hold: Hold,

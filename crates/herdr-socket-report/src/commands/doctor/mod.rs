@@ -140,7 +140,7 @@ const STOPPED: &str = "nothing was found that is in the way";
 impl Examination {
     /// Makes the checks. The verdict counts if none of them fails.
     async fn examine(&mut self, place: &Place, flags: &PaneFlags) -> &'static str {
-        let Some(names) = names(&self.settings) else { return STOPPED };
+        let Some(speaker) = names(&self.settings) else { return STOPPED };
         let variables = environment::variables(place, flags.any());
         let endpoint = match place {
             Place::Pane(endpoint) => endpoint,
@@ -172,7 +172,7 @@ impl Examination {
         let hello = hello(Some(&pane), &self.flags);
         let lease = named.and_then(|named| of_supervisor(&named, &hello));
         let lease = lease.unwrap_or_else(|| look(pane.1, hello));
-        self.report(endpoint, names, &config, &info, lease).await
+        self.report(endpoint, speaker, &config, &info, lease).await
     }
 
     /// The pane, if everything up to it is as it should be.

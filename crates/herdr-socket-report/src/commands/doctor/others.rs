@@ -6,7 +6,6 @@ use herdr_reporter::Reason;
 use super::check::Check;
 use crate::text::shown;
 
-/// What others have on the pane.
 #[derive(Debug)]
 pub(super) struct Others {
     pub(super) check: Check,

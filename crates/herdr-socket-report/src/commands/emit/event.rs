@@ -14,7 +14,6 @@ use crate::output::say;
 /// Most that is read of stdin, in bytes.
 const INPUT_MAX: u64 = 16 * 1024 * 1024;
 
-/// An event that is to be reported.
 pub(super) struct Event {
     /// How it is called where something about it is wrong, as `event 2: `.
     /// Empty for one that is alone.

@@ -155,7 +155,6 @@ pub(crate) enum OneShot {
 }
 
 impl OneShot {
-    /// Says it, or what is wrong with the arguments.
     pub(crate) fn run(self) -> Exit {
         let mut confirmed = false;
         let (common, event) = match self {

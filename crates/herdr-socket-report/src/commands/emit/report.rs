@@ -1,6 +1,5 @@
 //! Saying it: to the pane's reporter, or straight to Herdr.
 
-use std::io::{self, IsTerminal as _};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,10 +12,10 @@ use herdr_socket_transport::{Absence, Endpoint};
 use super::Common;
 use super::event::Event;
 use super::once::{Once, started};
-use super::way::{Untaken, Way, hello, left, named_supervisor, way};
+use super::way::{Way, hello, late, left, named_supervisor, nobody, way};
 use crate::commands::{KEPT, settings};
 use crate::control::{Answers, Refusal, is_timeout};
-use crate::exit::{Exit, say_why};
+use crate::exit::{Exit, Stop, say_why};
 use crate::output::say;
 use crate::place::Place;
 use crate::settings::Loaded;
@@ -66,28 +65,7 @@ impl Report {
         if events.is_empty() {
             return read;
         }
-        let outcome = match self.deliver(&loaded, started, events) {
-            Ok(exit) => exit,
-            // Outside Herdr there is nothing to do, and nothing wrong with it,
-            // unless somebody waits for what is not going to happen.
-            Err(Untaken::Nobody) => {
-                if self.asked() || io::stderr().is_terminal() {
-                    say("nothing is reported: this is not a pane of Herdr");
-                }
-                if self.asked() { Exit::Unreachable } else { Exit::Fine }
-            }
-            Err(Untaken::Late(why)) => {
-                // Every hook that outlives its agent is; nobody can help it.
-                if self.asked() {
-                    say(&why);
-                }
-                Exit::Refused
-            }
-            Err(Untaken::Failed(exit, why)) => {
-                say(&why);
-                exit
-            }
-        };
+        let outcome = say_why(self.deliver(&loaded, started, events));
         if read == Exit::Fine { outcome } else { read }
     }
 
@@ -96,13 +74,13 @@ impl Report {
     }
 
     /// Finds out who takes the report and has it taken, within the limit.
-    fn deliver(&self, loaded: &Loaded, started: u64, events: Vec<Event>) -> Result<Exit, Untaken> {
+    fn deliver(&self, loaded: &Loaded, started: u64, events: Vec<Event>) -> Result<Exit, Stop> {
         let until = Instant::now() + LIMIT;
         let config = &loaded.settings.config;
         let wanted = events.iter().rev().find_map(Event::state);
         let place = self.common.pane.find();
         if let Ok(Place::Outside(Absence::SwitchedOff)) = place {
-            return Err(Untaken::Nobody);
+            return Err(nobody(self.asked()));
         }
         let pane = match &place {
             Ok(Place::Pane(pane)) => Some((pane, LeaseFile::of_pane(config, pane))),
@@ -116,7 +94,7 @@ impl Report {
         let hello = hello(pane.as_ref(), &self.common.settings);
         let lines: Vec<String> = events.iter().filter_map(Event::line).collect();
         loop {
-            let call = match way(named.as_deref(), &place, pane.as_ref(), until)? {
+            let call = match way(named.as_deref(), &place, pane.as_ref(), until, self.asked())? {
                 Way::Owner(call) => call,
                 Way::Straight((pane, lease), shared) => {
                     let ttl = self.common.ttl;
@@ -133,26 +111,27 @@ impl Report {
                 Err(error) if is_timeout(&error) => {
                     let why = "the pane's reporter does not answer within 1 s; `doctor` says \
                                which process it is";
-                    return Err(Untaken::Failed(Exit::Unreachable, why.to_owned()));
+                    return Err(Stop(Exit::Unreachable, why.to_owned()));
                 }
                 // It went without an answer.
                 Err(_) => None,
             };
             match refused {
-                Some((Refusal::Late, why)) => return Err(Untaken::Late(why)),
+                Some((Refusal::Late, why)) => return Err(late(why, self.asked())),
                 Some((Refusal::Foreign | Refusal::OtherAgent, why)) => {
-                    return Err(Untaken::Failed(Exit::Refused, why));
+                    return Err(Stop(Exit::Refused, why));
                 }
                 Some((Refusal::OtherPane, _)) if named.is_some() => named = None,
                 Some(_) if left(until).is_zero() => {
-                    return Err(Untaken::Failed(Exit::Refused, KEPT.to_owned()));
+                    return Err(Stop(Exit::Refused, KEPT.to_owned()));
                 }
                 None if named.is_some() => {
-                    return Err(Untaken::Late("late: the supervisor has ended".to_owned()));
+                    let why = "late: the supervisor has ended".to_owned();
+                    return Err(late(why, self.asked()));
                 }
                 None if left(until).is_zero() => {
                     let why = "the pane's reporter went away without an answer".to_owned();
-                    return Err(Untaken::Failed(Exit::Unreachable, why));
+                    return Err(Stop(Exit::Unreachable, why));
                 }
                 // The next look finds the pane free, or whoever has it then.
                 _ => thread::sleep(AGAIN),
@@ -175,25 +154,18 @@ impl Report {
         };
         // What was delivered in time is worth a look.
         let limit = left(until).max(LOOK);
-        let Some(seen) = blocking(shown(pane, config, limit)) else { return Exit::Unreachable };
-        match seen {
-            Ok(pane) if pane.agent.is_none() => {
-                say("not shown: the pane shows no agent");
-                Exit::NotApplied
+        say_why(match blocking(shown(pane, config, limit)) {
+            Some(Ok(pane)) if pane.agent.is_none() => {
+                Err(Stop(Exit::NotApplied, "not shown: the pane shows no agent".to_owned()))
             }
-            Ok(pane) if pane.agent_status.same_as(&wanted.status()) => Exit::Fine,
-            Ok(pane) => {
-                say(&format!(
-                    "not shown: the pane shows {}",
-                    crate::text::shown(pane.agent_status.as_str())
-                ));
-                Exit::NotApplied
+            Some(Ok(pane)) if pane.agent_status.same_as(&wanted.status()) => Ok(Exit::Fine),
+            Some(Ok(pane)) => {
+                let status = crate::text::shown(pane.agent_status.as_str());
+                Err(Stop(Exit::NotApplied, format!("not shown: the pane shows {status}")))
             }
-            Err(error) => {
-                say(&error.to_string());
-                Exit::Unreachable
-            }
-        }
+            Some(Err(error)) => Err(Stop(Exit::Unreachable, error.to_string())),
+            None => Ok(Exit::Unreachable),
+        })
     }
 
     fn judge_answers(&self, answers: &Answers, events: &[Event]) -> Exit {
@@ -207,17 +179,19 @@ impl Report {
                 _ => say(wrong),
             }
         }
-        if answers.bad_lines.is_empty() { judge(answers, self.asked()) } else { Exit::Usage }
+        match judge(answers) {
+            _ if !answers.bad_lines.is_empty() => Exit::Usage,
+            Err(stop) if self.asked() => say_why(Err(stop)),
+            _ => Exit::Fine,
+        }
     }
 }
 
 /// How long a look at the pane may take at least.
 const LOOK: Duration = Duration::from_millis(100);
 
-fn judge(answers: &Answers, asked: bool) -> Exit {
-    if !asked {
-        return Exit::Fine;
-    }
+/// What the answers come to.
+fn judge(answers: &Answers) -> Result<(), Stop> {
     let raised = |kinds: &[&str]| {
         answers.diagnostics.iter().rev().find(|(kind, _)| kinds.contains(&kind.as_str()))
     };
@@ -227,40 +201,33 @@ fn judge(answers: &Answers, asked: bool) -> Exit {
             state.remedy.as_deref().map(|remedy| format!("; {remedy}")).unwrap_or_default();
         match state.receipt.as_str() {
             "ignored" | "hidden" => {
-                say(&format!("not shown: {because}{remedy}"));
-                return Exit::NotApplied;
+                return Err(Stop(Exit::NotApplied, format!("not shown: {because}{remedy}")));
             }
             "failed" => {
-                say(&format!("not delivered: {because}{remedy}"));
-                return if because == "rejected" { Exit::Refused } else { Exit::Unreachable };
+                let refused = because == "rejected";
+                let exit = if refused { Exit::Refused } else { Exit::Unreachable };
+                return Err(Stop(exit, format!("not delivered: {because}{remedy}")));
             }
-            "applied" => return Exit::Fine,
+            "applied" => return Ok(()),
             // Replaced or not looked at; whether anything goes out at all is
             // said below.
             _ => {}
         }
     }
     if let Some(detail) = &answers.not_ours {
-        say(detail);
-        return Exit::Refused;
+        return Err(Stop(Exit::Refused, detail.clone()));
     }
-    let refusals = ["foreign_pane", "deferred", "protocol_rejected"];
-    if let Some(Err(reason)) = answers.flushed.as_ref().filter(|_| raised(&refusals).is_none()) {
-        let why = raised(&["connect_failed", "timeout", "not_pane_api"]);
-        say(&match why {
-            Some((kind, detail)) => format!("{kind}: {detail}"),
-            None if reason == "timeout" => "not delivered in time".to_owned(),
-            None => format!("not delivered: {reason}"),
-        });
-        return Exit::Unreachable;
+    if let Some((kind, detail)) = raised(&["foreign_pane", "deferred", "protocol_rejected"]) {
+        return Err(Stop(Exit::Refused, format!("{kind}: {detail}")));
     }
-    match raised(&refusals) {
-        Some((kind, detail)) => {
-            say(&format!("{kind}: {detail}"));
-            Exit::Refused
-        }
-        None => Exit::Fine,
-    }
+    let Some(Err(reason)) = &answers.flushed else { return Ok(()) };
+    let why = raised(&["connect_failed", "timeout", "not_pane_api"]);
+    let why = match why {
+        Some((kind, detail)) => format!("{kind}: {detail}"),
+        None if reason == "timeout" => "not delivered in time".to_owned(),
+        None => format!("not delivered: {reason}"),
+    };
+    Err(Stop(Exit::Unreachable, why))
 }
 
 fn straight(once: &Once<'_>, events: Vec<Event>) -> Exit {
@@ -285,8 +252,5 @@ fn straight(once: &Once<'_>, events: Vec<Event>) -> Exit {
         let detail = "the server does not answer within 1 s";
         answers.diagnostics = vec![("timeout".to_owned(), detail.to_owned())];
     }
-    match judge(&answers, true) {
-        Exit::Fine => exit,
-        other => other,
-    }
+    say_why(judge(&answers).map(|()| exit))
 }

@@ -22,7 +22,6 @@ use signal_hook::iterator::exfiltrator::raw::WithRawSiginfo;
 use crate::input::signals::{ignored_at_the_start, ignores};
 use crate::supervisor::ourselves;
 
-/// What is passed on to the command.
 const PASSED_ON: [i32; 17] = [
     SIGABRT, SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN,
     SIGTTOU, SIGURG, SIGUSR1, SIGUSR2, SIGVTALRM, SIGWINCH,

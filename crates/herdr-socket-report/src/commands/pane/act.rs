@@ -41,6 +41,9 @@ async fn act(args: &Args) -> Result<Told, Error> {
     let options = Options::default().reply_cap(REPLY_MAX);
     let options = options.allow_foreign_socket(args.common.allow_foreign_socket);
     let client = Client::new(&socket, options);
+    if args.common.pane.is_some() && matches!(args.command, Command::List | Command::Watch { .. }) {
+        return Err(wrong(&"--pane has no effect on this command"));
+    }
     let target = || Target::resolve(args.common.pane.as_deref(), &origin());
     let mut builder = PaneControl::builder(client);
     if let Command::Push { options, .. } | Command::Prompt { options, .. } = &args.command

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use crate::exit::Exit;
 use crate::output::say;
 
-/// What there is to say.
 pub(super) struct Told {
     text: String,
     json: Value,

@@ -17,7 +17,6 @@ use super::voice::Voice;
 /// its answers has one.
 const OPEN_MAX: usize = 32;
 
-/// The flushes that wait for their answer.
 pub(crate) struct Flushes {
     handle: Handle,
     voice: Voice,
@@ -25,7 +24,6 @@ pub(crate) struct Flushes {
     /// Says that one is over.
     over: Sender<()>,
     overs: Receiver<()>,
-    /// The reporter is being closed.
     ends: Arc<AtomicBool>,
 }
 

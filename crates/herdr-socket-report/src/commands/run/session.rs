@@ -27,7 +27,6 @@ const LAST_STATE: Duration = Duration::from_millis(250);
 /// What the reporter's last words may take after its end.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// One run.
 pub(crate) struct Session {
     pub(crate) reporter: Reporter,
     /// What says whose the pane is, and where others may speak to it; nothing

@@ -23,7 +23,6 @@ const AGAIN: Duration = Duration::from_millis(10);
 /// Bytes that are read at a time.
 const CHUNK: usize = 16 * 1024;
 
-/// Where connections go.
 #[derive(Debug, Clone)]
 pub(super) struct Server {
     pub(super) socket: PathBuf,

@@ -50,7 +50,6 @@ pub(crate) struct Args {
 
 /// From one look to the next.
 const LOOKS: Duration = Duration::from_secs(1);
-/// One picture after the other.
 const FRAME: Duration = Duration::from_millis(250);
 /// Longest snapshot that is taken: hundreds of panes.
 const SNAPSHOT_MAX: usize = 16 * 1024 * 1024;
@@ -66,7 +65,8 @@ pub(crate) fn run(args: &Args) -> Exit {
 
 fn watch(args: &Args) -> Result<Exit, Stop> {
     let socket = find_socket(args.socket.as_deref(), |name| std::env::var_os(name));
-    let watch = Watch::begin(&socket.map_err(usage)?, args.allow_foreign_socket);
+    let watch =
+        Watch::begin(&socket.map_err(|wrong| usage(wrong.to_string()))?, args.allow_foreign_socket);
     watch.map_err(|error| usage(format!("the watch cannot begin: {error}")))?.run(args)
 }
 

@@ -27,25 +27,17 @@ struct ServerRecord<'a> {
 }
 
 impl Change {
-    fn parts(&self) -> (&'static str, &Row) {
-        match self {
-            Self::Appeared(row) => ("appeared", row),
-            Self::Changed(row) => ("changed", row),
-            Self::Gone(row) => ("gone", row),
-        }
-    }
-
     /// The line of JSON, without its newline.
     pub(super) fn json(&self, now: Instant) -> String {
-        let (change, row) = self.parts();
+        let Self { change, row } = self;
         json_line(&Record { change, agent: &row.agent, seen_seconds: row.seen(now).as_secs() })
     }
 
     /// The line for people; `time` is that since the start.
     pub(super) fn plain(&self, time: Duration, now: Instant) -> String {
-        let (change, row) = self.parts();
+        let Self { change, row } = self;
         let (agent, time) = (&row.agent, time.as_secs_f64());
-        if change == "gone" {
+        if *change == "gone" {
             return format!("{time:>7.1}s {} - {} is gone", agent.pane_id, agent.name);
         }
         let mut text = format!("{time:>7.1}s {} {}", agent.pane_id, agent.sentence());
