@@ -89,7 +89,7 @@ impl Cli {
 /// take an exit code of 2 for a verdict.
 pub(crate) fn refuse(mut error: clap::Error) -> Exit {
     if !error.use_stderr() {
-        // A stdout that is gone is no reason to say it louder.
+        // If stdout is gone, nobody wants the help.
         let _ = error.print();
         return Exit::Fine;
     }

@@ -13,7 +13,7 @@ use crate::output::say;
 use crate::place::{PaneFlags, Place};
 use crate::reach::{Unreached, reach};
 use crate::settings::flags::SettingFlags;
-use crate::supervisor::{Launch, Watched, Word, launch};
+use crate::supervisor::{Watched, Word, launch};
 use crate::words::{pid, processes, state, states};
 
 /// Supervise a process that runs already, as exec does its command
@@ -75,8 +75,7 @@ fn attach(args: Args) -> Result<Exit, Stop> {
     if UnixStream::connect(lease.supervisor_socket(args.pid.unsigned_abs())).is_ok() {
         return Ok(Exit::Fine);
     }
-    let (flags, patience) = (flags_before(0), PATIENCE);
-    let word = launch(Launch { watched: &watched, flags, command: None, patience });
+    let word = launch(&watched, flags_before(0), None, PATIENCE);
     let none = |error| Stop(Exit::Unreachable, format!("no supervisor can be started: {error}"));
     match word.map_err(none)? {
         // The supervisor waits for a server that is not there; a person may not

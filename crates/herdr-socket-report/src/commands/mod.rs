@@ -23,12 +23,15 @@ const KEPT: &str = "another process reports for this pane and keeps it; doctor s
 
 /// Reads the settings; what is wrong with them goes to stderr.
 fn settings(flags: SettingFlags) -> Result<Loaded, Stop> {
-    load(Sources::of_process(flags)).map_err(|problems| {
-        for problem in problems {
-            say(&problem);
-        }
-        usage("")
-    })
+    load(Sources::of_process(flags)).map_err(wrong)
+}
+
+/// Says what is wrong with the settings, a line each.
+fn wrong(problems: Vec<String>) -> Stop {
+    for problem in problems {
+        say(&problem);
+    }
+    usage("")
 }
 
 /// The same where wrong settings must not keep a command from starting: they are

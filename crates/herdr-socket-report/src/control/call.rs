@@ -34,7 +34,6 @@ pub(crate) struct Answers {
     /// Whether everything was delivered, and if not, why; `None` if that was not
     /// asked or not answered.
     pub(crate) flushed: Option<Result<(), String>>,
-    pub(crate) of: Option<u32>,
     /// Why nothing was given back, where the row is not ours.
     pub(crate) not_ours: Option<String>,
     pub(crate) refused: Option<(Refusal, String)>,
@@ -99,7 +98,7 @@ impl Call {
             text.extend([flush.to_string().as_str(), "\n"]);
         }
         self.stream.set_write_timeout(Some(self.left()?))?;
-        // Who does not want to hear it has said why.
+        // A reporter that refuses has said why.
         let written = self.stream.write_all(text.as_bytes());
         if !flush && written.is_ok() {
             let _ = self.stream.shutdown(Shutdown::Write);
@@ -182,13 +181,12 @@ impl Answers {
                 let why = || reason.unwrap_or_default();
                 self.flushed = Some(if ok { Ok(()) } else { Err(why()) });
             }
-            Ok(Line::Answer(Answer::Welcome { of })) => self.of = of,
             Ok(Line::Answer(Answer::Refused { because, detail })) => {
                 self.refused = Some((because, detail));
             }
             Ok(Line::Answer(Answer::Taken(_))) => self.taken = true,
             // Other parts, and lines of a later version.
-            Ok(Line::Receipt { .. }) | Err(_) => {}
+            Ok(Line::Receipt { .. } | Line::Answer(Answer::Welcome { .. })) | Err(_) => {}
         }
     }
 }

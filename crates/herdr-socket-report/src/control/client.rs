@@ -50,7 +50,7 @@ pub(super) async fn serve(caller: Caller, intake: Intake) {
     let (mut reading, writing) = stream.into_split();
     // Before anything is read, so that nothing that comes of it is missed.
     let (over, answers) = unbounded_channel();
-    let (outbox, writer) = Outbox::to(writing);
+    let (outbox, mut writer) = Outbox::to(writing);
     let flushes = Arc::new(Semaphore::new(FLUSHES_MAX as usize));
     let client = Rc::new(Client { intake, outbox, flushes, over, taken: Cell::new(0) });
     let listen = async {
@@ -84,8 +84,9 @@ pub(super) async fn serve(caller: Caller, intake: Intake) {
         listen.await
     };
     client.outbox.close();
-    if let Err(late) = timeout(LAST_WORDS, writer).await {
-        tracing::debug!(%late, "a control client does not read its last lines");
+    if timeout(LAST_WORDS, &mut writer).await.is_err() {
+        writer.abort();
+        tracing::debug!("a control client does not read its last lines");
     }
     if refused.is_some() {
         // What it says is taken off its hands: a connection that is closed with

@@ -1,5 +1,6 @@
-//! Who is heard: a supervisor hears those who belong to its process and mean
-//! its pane, another owner everybody of this user who means its pane.
+//! Which clients are heard. A supervisor hears processes that belong to its own
+//! process and mean its pane; any other owner hears every process of this user
+//! that means its pane.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +24,7 @@ pub(crate) enum Address {
     Own,
 }
 
-/// Who is let in. Clones ask the same.
+/// Decides which clients are heard. Clones share what they know.
 #[derive(Clone)]
 pub(crate) struct Door {
     settings: Arc<Settings>,
@@ -39,7 +40,7 @@ pub(crate) enum Standing {
     Stopped,
     /// It runs, and another job has the terminal.
     Behind,
-    /// It has the terminal, or there is none that could say so.
+    /// It has the terminal, or there is no terminal.
     InFront,
 }
 
@@ -167,7 +168,7 @@ fn is_before(speaker: u32, of: u32, at: Address, hello: &Hello) -> bool {
     if descends(speaker, of) || (at == Address::Own && hello.seeks.is_none()) {
         return false;
     }
-    // Who only says something may say it to one that runs.
+    // A client that only reports may report to a process that runs.
     let ours = Standing::of(of);
     let lets_go_below = match hello.seeks {
         Some(_) => Standing::InFront,

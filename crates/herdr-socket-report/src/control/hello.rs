@@ -62,7 +62,7 @@ struct Line {
 }
 
 impl Hello {
-    /// Reads a first line; `None` if it is none of these.
+    /// Reads a first line; `None` if it is not a greeting.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         // An event has no such field at its beginning, and need not be read
         // twice.

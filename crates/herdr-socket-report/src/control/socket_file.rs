@@ -1,4 +1,4 @@
-//! The socket as a file: where it is, whose it is, and that it goes.
+//! The control socket's file: made, watched, and removed.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -37,7 +37,7 @@ impl SocketFile {
         Ok((listener, file))
     }
 
-    /// The same where somebody else may listen, whose socket stays.
+    /// The same, unless somebody listens there already.
     pub(crate) fn listen_alone(path: &Path) -> io::Result<(UnixListener, Self)> {
         match StdStream::connect(path) {
             Ok(_) => {

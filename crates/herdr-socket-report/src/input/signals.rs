@@ -59,7 +59,7 @@ impl Signals {
             let limit = Timespec::try_from(left).ok();
             let mut heard = [PollFd::new(&self.heard, PollFlags::IN)];
             match poll(&mut heard, limit.as_ref()) {
-                // A signal that is none of ours.
+                // Another signal.
                 Err(Errno::INTR) => {}
                 Ok(0) | Err(_) => return false,
                 Ok(_) => return true,

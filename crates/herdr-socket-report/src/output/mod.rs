@@ -1,6 +1,5 @@
 //! Everything that leaves the process by stdout and stderr.
 
-mod json;
 mod lines;
 mod record;
 
@@ -9,9 +8,8 @@ use std::io::{self, IsTerminal as _, Write};
 
 use herdr_proto::strip_controls;
 
-pub(crate) use json::json_line;
 pub(crate) use lines::{Lines, Outlet};
-pub(crate) use record::Record;
+pub(crate) use record::{Record, json_line};
 
 use crate::exit::Exit;
 
@@ -19,7 +17,7 @@ use crate::exit::Exit;
 /// same one.
 pub(crate) const NAME: &str = "herdr-socket-report: ";
 
-/// Says one thing on stderr. A stderr that is gone is no reason to stop.
+/// Says one thing on stderr. If stderr is gone, the program goes on.
 pub(crate) fn say(what: &str) {
     let _ = writeln!(io::stderr().lock(), "{NAME}{}", strip_controls(what));
 }

@@ -119,7 +119,7 @@ impl Agent {
         text
     }
 
-    /// What a sidebar shows whose rows are `["state_icon", "workspace", "tab"]`,
+    /// What a sidebar shows with the rows `["state_icon", "workspace", "tab"]`,
     /// `["agent"]`, `["state_text"]`, `["pane"]` and `["$model", "$ctx"]`. A row
     /// without anything to show is left out.
     pub(crate) fn rows(&self, colour: bool) -> Vec<Line> {

@@ -23,7 +23,7 @@ const ENTER: &str = "\x1b[?1049h\x1b[?7l\x1b[?25l";
 const LEAVE: &str = "\x1b[0m\x1b[?25h\x1b[?7h\x1b[?1049l";
 
 impl Screen {
-    /// Takes the terminal; `None` if stdout is none, or too simple a one to draw
+    /// Takes the terminal; `None` if stdout is not a terminal, or too simple to draw
     /// on, or one with less than this `room` of columns and lines.
     pub(crate) fn take(signals: &Signals, room: (u16, u16)) -> Option<Self> {
         let (columns, rows) = size()?;
@@ -85,7 +85,7 @@ fn size() -> Option<(u16, u16)> {
     tcgetwinsize(stdout()).ok().map(|size| (size.ws_col, size.ws_row))
 }
 
-/// A terminal that is gone is no reason to stop: the end comes by signal.
+/// If the terminal is gone, a signal ends the program.
 fn put(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

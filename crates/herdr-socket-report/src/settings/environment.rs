@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
+use super::kind::Assignment;
 use super::table::{self, SETTINGS, Scope, Setting, VARIABLE_PREFIX};
-use super::value::Assignment;
 use crate::text::{nearest, shown};
 
 const OTHERS: [&str; 2] = ["HERDR_REPORT_LOG", "HERDR_REPORT_SOCKET"];

@@ -8,9 +8,8 @@ use std::path::Path;
 use herdr_proto::strip_controls;
 use toml::de::{DeTable, DeValue};
 
-use super::kind::{Kind, read_label};
+use super::kind::{Assignment, Kind, Value, read_label};
 use super::table::{SETTINGS, Scope, Setting, setting};
-use super::value::{Assignment, Value};
 use crate::text::{nearest, shown};
 
 /// Who wrote the file.

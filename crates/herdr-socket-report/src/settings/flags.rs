@@ -4,9 +4,8 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 
-use super::kind::Kind;
+use super::kind::{Assignment, Kind, Value};
 use super::table::{SETTINGS, Scope, Setting};
-use super::value::{Assignment, Value};
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SettingFlags(pub(super) Vec<Assignment>);

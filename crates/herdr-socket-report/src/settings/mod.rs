@@ -5,7 +5,6 @@ mod file;
 pub(crate) mod flags;
 mod kind;
 pub(crate) mod table;
-mod value;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,8 +16,8 @@ use herdr_reporter::{Config, Privacy};
 
 use file::FileOf;
 use flags::SettingFlags;
+use kind::{Assignment, Value};
 use table::{SETTINGS, Setting};
-use value::{Assignment, Value};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
@@ -79,19 +78,10 @@ fn user_file(lookup: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 pub(crate) struct Loaded {
     pub(crate) settings: Settings,
     pub(crate) named: bool,
-    /// Each value as it stands in a file, with its origin.
-    pub(crate) shown: Vec<Shown>,
+    /// Each value as a line of a file, and where it came from. What is not set
+    /// stands behind a comment sign.
+    pub(crate) shown: Vec<(String, String)>,
     pub(crate) warnings: Vec<String>,
-}
-
-/// A merged value for people.
-#[derive(Debug)]
-pub(crate) struct Shown {
-    /// The key; a dotted one for a part of a setting.
-    pub(crate) key: String,
-    /// The value; `None` if nothing is set.
-    pub(crate) value: Option<String>,
-    pub(crate) origin: String,
 }
 
 /// Reads and merges all of it, once.
@@ -177,32 +167,32 @@ impl Merged {
             || is("trust_project", true)
     }
 
-    fn shown(&self, settings: &Settings) -> Vec<Shown> {
+    fn shown(&self, settings: &Settings) -> Vec<(String, String)> {
         let mut shown = Vec::new();
         for (place, setting) in SETTINGS.iter().enumerate() {
-            let mut found =
-                self.0.range((place, None)..=(place, Some(StateKey::Unknown))).peekable();
-            if found.peek().is_none() {
+            let found = self.0.range((place, None)..=(place, Some(StateKey::Unknown)));
+            let before = shown.len();
+            shown.extend(found.map(|((_, part), Assignment { value, origin, .. })| {
+                let part = part.map(|part| format!(".{}", part.as_str())).unwrap_or_default();
+                let origin = origin.as_deref().unwrap_or("default").to_owned();
+                (format!("{}{part} = {value}", setting.key), origin)
+            }));
+            if shown.len() == before {
                 shown.push(unset(settings, setting));
             }
-            shown.extend(found.map(|((_, part), assignment)| Shown {
-                key: match part {
-                    Some(part) => format!("{}.{}", setting.key, part.as_str()),
-                    None => setting.key.to_owned(),
-                },
-                value: Some(assignment.value.to_string()),
-                origin: assignment.origin.clone().unwrap_or_else(|| "default".to_owned()),
-            }));
         }
         shown
     }
 }
 
-fn unset(settings: &Settings, setting: &Setting) -> Shown {
-    let label = AgentLabel::parse(&settings.agent).ok().filter(|_| setting.key == "source");
-    let value = label.map(|label| Value::Text(source_for(&label).to_string()).to_string());
-    let origin = if value.is_some() { "default, from the agent's name" } else { "not set" };
-    Shown { key: setting.key.to_owned(), value, origin: origin.to_owned() }
+fn unset(settings: &Settings, setting: &Setting) -> (String, String) {
+    match AgentLabel::parse(&settings.agent) {
+        Ok(label) if setting.key == "source" => {
+            let source = Value::Text(source_for(&label).to_string());
+            (format!("source = {source}"), "default, from the agent's name".to_owned())
+        }
+        _ => (format!("# {} =", setting.key), "not set".to_owned()),
+    }
 }
 
 /// Herdr drops what comes under the names of its own integrations, or locks

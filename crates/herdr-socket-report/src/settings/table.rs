@@ -6,9 +6,8 @@ use std::time::Duration;
 use herdr_proto::{SourceId, Ttl};
 use herdr_reporter::{Privacy, ReasonLabel, Role, Source, UnverifiedPane};
 
-use super::kind::Kind;
 use super::kind::Kind::{Choice, List, Name, Number, StateLabels, Switch, Text};
-use super::value::Value;
+use super::kind::{Kind, Value};
 
 /// A setting: its name everywhere, what it takes, and what it does.
 #[derive(Debug)]

@@ -118,7 +118,7 @@ impl Watched {
     }
 }
 
-/// The state and the start of a process; `None` if there is none.
+/// The state and the start of a process; `None` if it is gone.
 fn ask(pid: Pid) -> io::Result<Option<(String, String)>> {
     let output = Command::new("/bin/ps")
         .args(["-o", "state=,lstart=", "-p", &pid.as_raw_nonzero().to_string()])

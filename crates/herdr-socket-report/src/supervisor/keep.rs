@@ -302,7 +302,7 @@ impl Now {
 /// Says the one word that a launcher waits for, and lets go of the pipe. A
 /// launcher that has gone is fine.
 fn say(word: Word) {
-    let _ = io::stdout().write_all(word.line()).and_then(|()| io::stdout().flush());
+    let _ = io::stdout().write_all(&word.line()).and_then(|()| io::stdout().flush());
     let null = File::options().write(true).open("/dev/null");
     let _ = null.map(|null| dup2_stdout(&null));
 }

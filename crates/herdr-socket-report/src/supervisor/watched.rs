@@ -22,7 +22,7 @@ pub(crate) enum Seen {
 }
 
 impl Watched {
-    /// Takes hold of a running process; `None` if there is none of this id.
+    /// Takes hold of a running process; `None` if no process has this id.
     pub(crate) fn open(pid: i32) -> Result<Option<Self>, String> {
         Self::take_hold(pid).map_err(|error| format!("process {pid} cannot be watched: {error}"))
     }

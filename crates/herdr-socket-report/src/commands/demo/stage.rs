@@ -111,7 +111,7 @@ fn live_pane(pane: &PaneFlags) -> Result<(Endpoint, Config), Stop> {
         Place::Pane(endpoint) => Ok((endpoint, settings.config)),
         Place::Broken(why) => Err(usage(why)),
         Place::Outside(absence) => Err(usage(format!(
-            "--live plays on a pane of Herdr, and this is none: {absence}; run it in one, or \
+            "--live plays on a pane of Herdr, and this is not one: {absence}; run it in one, or \
                  name one with --socket and --pane"
         ))),
     }

@@ -222,7 +222,7 @@ fn is_json(word: &str) -> bool {
     word.trim_start().starts_with('{')
 }
 
-/// `NAME=TEXT` each, without JSON at the end; a blank text is none. What is
+/// `NAME=TEXT` each, without JSON at the end; a blank text takes off. What is
 /// wrong is told by the argument's place, since the texts are a host's.
 fn pairs<K>(
     words: &[String],

@@ -30,7 +30,7 @@ pub(super) struct Once<'a> {
 }
 
 impl Once<'_> {
-    /// Says it; `None` if the label is none or nothing can be sent.
+    /// Says it; `None` if the agent's name is not a label or nothing can be sent.
     pub(super) fn report(&self, events: Vec<AgentEvent>) -> Option<Reported> {
         let settings = &self.loaded.settings;
         let config = &settings.config;

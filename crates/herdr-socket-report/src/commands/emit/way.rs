@@ -19,7 +19,7 @@ use crate::wait::wait_for;
 /// nothing of it.
 const START: Duration = Duration::from_millis(500);
 
-/// A pane, and what says whose it is.
+/// A pane and its lease.
 pub(crate) type Target<'a> = (&'a Endpoint, LeaseFile);
 
 pub(super) enum Way<'a> {

@@ -1,5 +1,5 @@
-//! `exec` as the first process of a container: whose end ends every other
-//! process, and whose children are all that lose their parents.
+//! `exec` as the first process of a container. When that process ends, every
+//! other one ends, and every process that loses its parent becomes its child.
 //!
 //! It starts itself once more, which then becomes the command as everywhere, and
 //! stays as its parent. Both are in one process group, so that a terminal sends

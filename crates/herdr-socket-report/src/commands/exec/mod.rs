@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::output::say;
 use crate::place::{PaneFlags, Place};
 use crate::settings::flags::SettingFlags;
-use crate::supervisor::{Launch, Watched, Word, launch};
+use crate::supervisor::{Watched, Word, launch};
 use crate::text::shown;
 use crate::words::agent_of;
 use crate::words::{command, state, states};
@@ -136,10 +136,8 @@ fn is_there(program: &Path) -> bool {
 fn supervise_this_process(command_words: usize, program: &OsStr) -> Result<Word, String> {
     let watched = Watched::open(getpid().as_raw_nonzero().get())?;
     let watched = watched.ok_or("this process cannot be found")?;
-    let flags = flags_before(command_words);
-    let command = Some(program.to_owned());
-    let launched = launch(Launch { watched: &watched, flags, command, patience: PATIENCE });
-    launched.map_err(|error| error.to_string())
+    launch(&watched, flags_before(command_words), Some(program), PATIENCE)
+        .map_err(|error| error.to_string())
 }
 
 fn scrub(command: &mut Command) {

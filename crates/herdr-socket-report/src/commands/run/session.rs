@@ -29,11 +29,11 @@ const GRACE: Duration = Duration::from_millis(100);
 
 pub(crate) struct Session {
     pub(crate) reporter: Reporter,
-    /// What says whose the pane is, and where others may speak to it; nothing
-    /// outside a pane.
+    /// Which clients are heard, and the pane's lease; nothing outside a pane.
     pub(crate) lease: Option<(Door, LeaseFile)>,
     pub(crate) place: Place,
     pub(crate) voice: Voice,
+    /// Nothing is said about lines: nobody reports here.
     pub(crate) quiet: bool,
     pub(crate) strict: bool,
     /// Whether another user's socket will do.
@@ -78,7 +78,7 @@ impl Session {
         let Self { reporter, lease, place, voice, strict, allow_foreign_socket, .. } = self;
         let ended = reporter.close(left(over));
         flushes.settle(GRACE);
-        // A reporter that hangs must not hang the program, so this is no join.
+        // A reporter that hangs must not hang the program, so the thread is not joined.
         let _ = follower.recv_timeout(GRACE);
         if let Some(control) = control {
             control.finish();
@@ -164,7 +164,7 @@ fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, voice: &Voice) 
     } else if end == End::Input {
         (Timeout, "nothing was delivered: the server did not answer before the end")
     } else {
-        // Who is told to end at once need not have said anything.
+        // A signal may come before anything was said.
         return;
     };
     voice.raise(kind, detail);
@@ -191,7 +191,7 @@ fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     } else if !delivered && voice.raised(&[ProtocolRejected]) {
         Exit::Refused
     } else if offered && !delivered && voice.raised(&[Deferred, ForeignPane]) {
-        // Who only leaves the pane to a loaded reporter wanted nothing of it.
+        // With a loaded reporter nothing is offered, and nothing is missed.
         Exit::Refused
     } else {
         Exit::Fine

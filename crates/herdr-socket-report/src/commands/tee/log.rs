@@ -98,7 +98,7 @@ fn escaped(bytes: &[u8]) -> String {
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
             match c {
-                // The line is shown as it is; these are no harm.
+                // These do no harm.
                 ' '..='~' => text.push(c),
                 _ => text.extend(c.escape_debug()),
             }

@@ -70,7 +70,7 @@ fn watch(args: &Args) -> Result<Exit, Stop> {
     watch.map_err(|error| usage(format!("the watch cannot begin: {error}")))?.run(args)
 }
 
-/// The server, and the panes whose agent has no process.
+/// The server's state, and the panes where only a shell runs.
 type Look = (Snapshot, HashSet<PaneId>);
 
 /// Looks at everything. Processes are asked for pane by pane, and only where an
