@@ -11,21 +11,13 @@ use tokio_util::codec::{AnyDelimiterCodec, Decoder};
 /// Longest event line, in bytes. A longer one is skipped without being held.
 pub(crate) const LINE_MAX: usize = 1024 * 1024;
 
-/// What a line turned out to be. Blank lines are nothing.
+/// What a line turned out to be, or what is wrong with it. Blank lines are
+/// nothing.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Item {
-    Event {
-        /// The line's number, from 1.
-        line: u64,
-        event: AgentEvent,
-    },
-    /// The host wants to know when everything before it is delivered.
-    Flush { id: Value, timeout: Duration },
-    Bad {
-        /// The line's number, from 1.
-        line: u64,
-        why: String,
-    },
+pub(crate) struct Item {
+    /// The line's number, from 1.
+    pub(crate) line: u64,
+    pub(crate) what: Result<EventLine, String>,
 }
 
 /// Where the items go.
@@ -37,14 +29,16 @@ pub(crate) trait Hear {
     /// Takes what is ready. The events up to a flush are one change.
     fn hear(&self, items: impl IntoIterator<Item = Item>) {
         let mut events = Vec::new();
-        for item in items {
-            match item {
-                Item::Event { line, event } => events.push((line, event)),
-                Item::Flush { id, timeout } => {
+        for Item { line, what } in items {
+            match what {
+                Ok(EventLine::Event(event)) => events.push((line, event)),
+                Ok(EventLine::Flush { id, timeout }) => {
                     self.hear_events(std::mem::take(&mut events));
                     self.flush(id, timeout);
                 }
-                Item::Bad { line, why } => self.bad_line(line, &why),
+                // A line of a later version of the language.
+                Ok(_) => {}
+                Err(why) => self.bad_line(line, &why),
             }
         }
         self.hear_events(events);
@@ -99,24 +93,13 @@ impl LineReader {
     }
 
     fn take<E>(&mut self, line: Result<Option<bytes::Bytes>, E>, items: &mut Vec<Item>) -> bool {
-        let bytes = match line {
-            Ok(Some(bytes)) => bytes,
+        let what = match line {
+            Ok(Some(bytes)) => EventLine::parse(&bytes).map_err(|error| error.to_string()),
             Ok(None) => return false,
-            Err(_) => {
-                self.line += 1;
-                let why = format!("longer than {LINE_MAX} bytes; skipped");
-                items.push(Item::Bad { line: self.line, why });
-                return true;
-            }
+            Err(_) => Err(format!("longer than {LINE_MAX} bytes; skipped")),
         };
         self.line += 1;
-        items.extend(match EventLine::parse(&bytes) {
-            Ok(Some(EventLine::Event(event))) => Some(Item::Event { line: self.line, event }),
-            Ok(Some(EventLine::Flush { id, timeout })) => Some(Item::Flush { id, timeout }),
-            // Lines of a later version of the language.
-            Ok(Some(_) | None) => None,
-            Err(error) => Some(Item::Bad { line: self.line, why: error.to_string() }),
-        });
+        items.extend(what.transpose().map(|what| Item { line: self.line, what }));
         true
     }
 }
@@ -136,7 +119,7 @@ mod tests {
     }
 
     fn started(line: u64) -> Item {
-        Item::Event { line, event: AgentEvent::agent_started() }
+        Item { line, what: Ok(EventLine::Event(AgentEvent::agent_started())) }
     }
 
     const START: &[u8] = b"{\"event\": \"agent_started\"}\n";
@@ -144,8 +127,8 @@ mod tests {
     #[test]
     fn however_the_bytes_come_the_lines_are_the_same() {
         let text = [START, b"\r\n \n", START, b"{\"event\": \"flush\", \"id\": \"f\"}"].concat();
-        let flush = Item::Flush { id: "f".into(), timeout: Duration::from_secs(5) };
-        let expected = [started(1), started(4), flush];
+        let flush = EventLine::Flush { id: "f".into(), timeout: Duration::from_secs(5) };
+        let expected = [started(1), started(4), Item { line: 5, what: Ok(flush) }];
         assert_eq!(read(&[&text]), expected);
         let bytes: Vec<&[u8]> = text.chunks(1).collect();
         assert_eq!(read(&bytes), expected);
@@ -164,7 +147,7 @@ mod tests {
         reader.push(START, &mut items);
         reader.finish(&mut items);
         assert_eq!(items.len(), 2, "named once");
-        assert!(matches!(&items[0], Item::Bad { line: 1, why } if why.contains("1048576")));
+        assert!(items[0].what.as_ref().is_err_and(|why| why.contains("1048576")));
         assert_eq!(items[1], started(2));
     }
 }

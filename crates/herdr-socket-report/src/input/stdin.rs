@@ -52,14 +52,13 @@ impl Stdin {
         let began = Instant::now();
         loop {
             match ready {
-                Ready::End(end) => return (items, Some(end)),
-                Ready::Input => {
-                    if !self.read(&mut items) {
-                        self.lines.finish(&mut items);
-                        return (items, Some(End::Input));
-                    }
+                Err(end) => return (items, Some(end)),
+                Ok(false) => return (items, None),
+                Ok(true) if self.read(&mut items) => {}
+                Ok(true) => {
+                    self.lines.finish(&mut items);
+                    return (items, Some(End::Input));
                 }
-                Ready::Nothing => return (items, None),
             }
             if items.len() >= BATCH_ITEMS || began.elapsed() >= BATCH_TIME {
                 return (items, None);
@@ -84,7 +83,8 @@ impl Stdin {
         }
     }
 
-    fn wait(&self, limit: Option<Duration>) -> Ready {
+    /// Whether there is input within this time, or why there will be no more.
+    fn wait(&self, limit: Option<Duration>) -> Result<bool, End> {
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         let poll_in = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
         let mut fds = vec![poll_in(self.signals.as_fd()), poll_in(stdin())];
@@ -96,27 +96,19 @@ impl Stdin {
                 Err(Errno::INTR) => {}
                 Err(error) => {
                     tracing::warn!(%error, "stdin cannot be waited for");
-                    return Ready::End(End::Input);
+                    return Err(End::Input);
                 }
             }
         }
         let ready = |place: usize| fds.get(place).is_some_and(|fd| !fd.revents().is_empty());
         if ready(0) {
-            Ready::End(End::Signal)
+            Err(End::Signal)
         } else if ready(2) {
-            Ready::End(End::Host)
-        } else if ready(1) {
-            Ready::Input
+            Err(End::Host)
         } else {
-            Ready::Nothing
+            Ok(ready(1))
         }
     }
-}
-
-enum Ready {
-    Input,
-    Nothing,
-    End(End),
 }
 
 /// Moves to a process group of our own when a host feeds us, so that the

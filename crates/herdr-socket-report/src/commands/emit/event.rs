@@ -92,17 +92,12 @@ pub(super) fn from_lines(mut input: impl Read) -> (Vec<Event>, Exit) {
     reader.push(&bytes, &mut items);
     reader.finish(&mut items);
     let mut events = Vec::new();
-    for item in items {
-        match item {
-            Item::Event { line, event } => {
-                let name = format!("line {line}: ");
-                events.push(Event { name, what: EventLine::Event(event) });
-            }
-            Item::Flush { id, timeout } => {
-                events.push(Event { name: String::new(), what: EventLine::Flush { id, timeout } });
-            }
-            Item::Bad { line, why } => {
-                say(&format!("line {line}: {why}"));
+    for Item { line, what } in items {
+        let name = format!("line {line}: ");
+        match what {
+            Ok(what) => events.push(Event { name, what }),
+            Err(why) => {
+                say(&format!("{name}{why}"));
                 exit = Exit::Usage;
             }
         }
