@@ -12,9 +12,10 @@ use crate::commands::{
 };
 use crate::exit::Exit;
 use crate::output::complain;
+use crate::settings::flags::ONE_SHOTS;
 
 /// What the program is called.
-const NAME: &str = "herdr-socket-report";
+pub(crate) const NAME: &str = "herdr-socket-report";
 
 /// Shows the truth about an agent in its Herdr pane
 ///
@@ -50,13 +51,8 @@ enum Command {
     Run(Box<run::Args>),
     Exec(Box<exec::Args>),
     Attach(Box<attach::Args>),
-    Emit(Box<emit::Emit>),
-    State(Box<emit::State>),
-    Title(Box<emit::Title>),
-    Tokens(Box<emit::Tokens>),
-    Labels(Box<emit::Labels>),
-    Session(Box<emit::Session>),
-    Release(Box<emit::Release>),
+    #[command(flatten)]
+    OneShot(Box<emit::OneShot>),
     Hook(Box<hook::Args>),
     Statusline(Box<hook::StatuslineArgs>),
     Init(init::Args),
@@ -79,13 +75,7 @@ impl Cli {
             Command::Run(args) => run::run(*args),
             Command::Exec(args) => exec::run(*args),
             Command::Attach(args) => attach::run(*args),
-            Command::Emit(args) => args.run(),
-            Command::State(args) => args.run(),
-            Command::Title(args) => args.run(),
-            Command::Tokens(args) => args.run(),
-            Command::Labels(args) => args.run(),
-            Command::Session(args) => args.run(),
-            Command::Release(args) => args.run(),
+            Command::OneShot(one_shot) => one_shot.run(),
             Command::Hook(args) => args.run(),
             Command::Statusline(args) => args.run(),
             Command::Init(args) => init::run(&args),
@@ -108,7 +98,7 @@ impl Cli {
 /// take an exit code of 2 for a verdict.
 pub(crate) fn refuse(mut error: clap::Error) -> Exit {
     if !error.use_stderr() {
-        // A stdout that is gone is no reason to say it louder.
+        // If stdout is gone, nobody wants the help.
         let _ = error.print();
         return Exit::Fine;
     }
@@ -188,12 +178,8 @@ fn is_flag(word: &str) -> bool {
 
 /// Whether the command is one that hooks call.
 pub(crate) fn is_of_hooks() -> bool {
-    std::env::args_os().nth(1).is_some_and(|word| HOOKS.iter().any(|hook| word == *hook))
+    std::env::args_os().nth(1).is_some_and(|word| ONE_SHOTS.iter().any(|hook| word == *hook))
 }
-
-/// The commands that hooks call.
-const HOOKS: [&str; 9] =
-    ["emit", "state", "title", "tokens", "labels", "session", "release", "hook", "statusline"];
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::output::say;
+
 /// How a command ends, by what a caller would do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -27,6 +29,26 @@ pub(crate) enum Exit {
     NotExecutable,
     /// There is no such command; as shells say it.
     NotFound,
+}
+
+/// Why a command stops before its end: how it exits, and what it says, unless
+/// that is said already.
+#[derive(Debug)]
+pub(crate) struct Stop(pub(crate) Exit, pub(crate) String);
+
+/// Stops because of what the person wrote or set.
+pub(crate) fn usage(why: impl Into<String>) -> Stop {
+    Stop(Exit::Usage, why.into())
+}
+
+/// Says why a command has stopped.
+pub(crate) fn say_why(outcome: Result<Exit, Stop>) -> Exit {
+    outcome.unwrap_or_else(|Stop(exit, why)| {
+        if !why.is_empty() {
+            say(&why);
+        }
+        exit
+    })
 }
 
 impl From<Exit> for ExitCode {

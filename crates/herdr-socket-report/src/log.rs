@@ -1,10 +1,8 @@
 //! The log: warnings, and what `HERDR_REPORT_LOG` asks for, on stderr.
 
-use std::io;
-
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
-use tracing_subscriber::fmt::{self, MakeWriter};
+use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
@@ -15,10 +13,6 @@ use crate::output::Lines;
 const VARIABLE: &str = "HERDR_REPORT_LOG";
 
 /// Sends the log to these lines.
-///
-/// # Errors
-///
-/// A sentence about a variable that is no filter.
 pub(crate) fn start(lines: Lines) -> Result<(), String> {
     let filter = match std::env::var(VARIABLE) {
         Ok(directives) if !directives.is_empty() => directives
@@ -27,44 +21,8 @@ pub(crate) fn start(lines: Lines) -> Result<(), String> {
         // What the reporter warns of is told as a diagnostic anyway.
         _ => Targets::new().with_default(Level::WARN).with_target("herdr_reporter", Level::ERROR),
     };
-    let log = fmt::layer().with_ansi(false).with_writer(ToLines(lines));
+    let log = fmt::layer().with_ansi(false).with_writer(move || lines.clone());
     // Somebody who has a log already keeps it.
     let _ = tracing_subscriber::registry().with(log).with(filter).try_init();
     Ok(())
-}
-
-struct ToLines(Lines);
-
-impl<'a> MakeWriter<'a> for ToLines {
-    type Writer = OneLine<'a>;
-
-    fn make_writer(&'a self) -> OneLine<'a> {
-        OneLine { lines: &self.0, text: Vec::new() }
-    }
-}
-
-/// Collects what one event writes and puts it as one line.
-struct OneLine<'a> {
-    lines: &'a Lines,
-    text: Vec<u8>,
-}
-
-impl io::Write for OneLine<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.text.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Drop for OneLine<'_> {
-    fn drop(&mut self) {
-        let text = String::from_utf8_lossy(&self.text);
-        if !text.trim().is_empty() {
-            self.lines.put(&herdr_proto::strip_controls(&text));
-        }
-    }
 }

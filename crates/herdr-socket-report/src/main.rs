@@ -1,21 +1,25 @@
 //! The sidecar: reports an agent's state to its Herdr pane from event lines.
 #![cfg_attr(
     not(unix),
-    allow(
-        dead_code,
-        unused_imports,
-        reason = "without sockets only the settings and texts remain"
-    )
+    allow(dead_code, unused_imports, reason = "without sockets only the flags remain")
 )]
 
+#[cfg(unix)]
 mod cli;
+#[cfg(unix)]
 mod commands;
 #[cfg(unix)]
 mod control;
+#[cfg(not(unix))]
+mod elsewhere;
 mod exit;
+#[cfg(unix)]
 mod input;
+#[cfg(unix)]
 mod log;
 mod output;
+#[cfg(unix)]
+mod picture;
 mod place;
 #[cfg(unix)]
 mod reach;
@@ -25,17 +29,20 @@ mod supervisor;
 mod text;
 #[cfg(unix)]
 mod wait;
+#[cfg(unix)]
 mod words;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
+#[cfg(unix)]
 fn main() -> ExitCode {
-    #[cfg(unix)]
+    use clap::Parser as _;
+
     let began = std::time::Instant::now();
+    if commands::completions::answered() {
+        return ExitCode::SUCCESS;
+    }
     // Nobody is to call it, so no help and no completion knows it.
-    #[cfg(unix)]
     if let Some(args) = supervisor::asked_for(std::env::args_os()) {
         return supervisor::keep(&args).into();
     }
@@ -43,9 +50,13 @@ fn main() -> ExitCode {
         Ok(cli) => cli.run(),
         Err(error) => cli::refuse(error),
     };
-    #[cfg(unix)]
     if cli::is_of_hooks() {
         input::drain_stdin(began);
     }
     exit.into()
+}
+
+#[cfg(not(unix))]
+fn main() -> ExitCode {
+    elsewhere::run().into()
 }

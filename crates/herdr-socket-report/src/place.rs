@@ -22,29 +22,22 @@ pub(crate) struct PaneFlags {
     pane: Option<PaneId>,
 }
 
-/// Where to report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Nowhere: this is no pane of Herdr.
+    /// Nowhere: this is not a pane of Herdr.
     Outside(Absence),
     /// Nowhere: the environment cannot be meant as it stands.
     Broken(String),
-    /// In this pane.
     Pane(Endpoint),
 }
 
 impl PaneFlags {
-    /// Whether one of them was given.
     pub(crate) fn any(&self) -> bool {
         self.socket.is_some() || self.pane.is_some()
     }
 
-    /// Finds the pane. `lookup` gives the environment.
-    ///
-    /// # Errors
-    ///
-    /// A sentence about flags that cannot be used.
-    pub(crate) fn find(&self, lookup: impl Fn(&str) -> Option<OsString>) -> Result<Place, String> {
+    /// Finds the pane, by these flags and the environment.
+    pub(crate) fn find(&self) -> Result<Place, String> {
         let socket = self.socket.as_deref().map(|path| find_socket(Some(path), |_| None));
         let socket = socket.transpose().map_err(|wrong| wrong.to_string())?;
         if let (Some(socket), Some(pane)) = (&socket, &self.pane) {
@@ -53,7 +46,7 @@ impl PaneFlags {
         let found = Endpoint::from_env(|name| match name {
             HERDR_SOCKET_PATH if socket.is_some() => socket.clone().map(OsString::from),
             HERDR_PANE_ID if self.pane.is_some() => self.pane.clone().map(|id| id.as_str().into()),
-            _ => lookup(name),
+            _ => std::env::var_os(name),
         });
         match (found, &socket, &self.pane) {
             (Discovery::Found(endpoint), ..) => Ok(Place::Pane(endpoint)),
@@ -68,50 +61,4 @@ impl PaneFlags {
 
 fn half(given: &str, missing: &str, absence: Absence) -> String {
     format!("--{given} alone does not name a pane, add --{missing}: {absence}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn find(
-        socket: Option<&str>,
-        pane: Option<&str>,
-        env: &[(&str, &str)],
-    ) -> Result<Place, String> {
-        let pane = pane.map(|id| PaneId::parse(id).unwrap());
-        PaneFlags { socket: socket.map(Into::into), pane }
-            .find(|name| env.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()))
-    }
-
-    fn at(socket: &str, pane: &str) -> Place {
-        Place::Pane(Endpoint::new(socket, PaneId::parse(pane).unwrap()))
-    }
-
-    const INSIDE: [(&str, &str); 3] =
-        [("HERDR_ENV", "1"), ("HERDR_SOCKET_PATH", "/s"), ("HERDR_PANE_ID", "w1:p1")];
-
-    #[test]
-    fn flags_come_before_the_environment() {
-        assert_eq!(find(None, None, &INSIDE), Ok(at("/s", "w1:p1")));
-        assert_eq!(find(Some("/t"), None, &INSIDE), Ok(at("/t", "w1:p1")));
-        assert_eq!(find(None, Some("w2:p3"), &INSIDE), Ok(at("/s", "w2:p3")));
-        assert_eq!(find(Some("/t"), Some("w2:p3"), &[]), Ok(at("/t", "w2:p3")));
-    }
-
-    #[test]
-    fn outside_one_flag_alone_is_no_pane() {
-        assert_eq!(find(None, None, &[]), Ok(Place::Outside(Absence::NoHerdr)));
-        let error = find(Some("/t"), None, &[]).unwrap_err();
-        assert!(error.contains("--socket alone does not name a pane, add --pane"), "{error}");
-        let error = find(None, Some("w1:p1"), &[("HERDR_ENV", "0")]).unwrap_err();
-        assert!(error.contains("--pane alone does not name a pane, add --socket"), "{error}");
-    }
-
-    #[test]
-    fn a_wrong_environment_is_named() {
-        let env = [("HERDR_ENV", "1"), ("HERDR_SOCKET_PATH", ""), ("HERDR_PANE_ID", "w1:p1")];
-        let Ok(Place::Broken(why)) = find(None, None, &env) else { panic!("it is broken") };
-        assert!(why.contains("HERDR_SOCKET_PATH is set but empty"), "{why}");
-    }
 }

@@ -7,18 +7,15 @@ use herdr_reporter::DiagnosticKind;
 use herdr_socket_transport::{Client, Endpoint, ErrorKind, Options};
 
 use crate::exit::Exit;
+use crate::wait::blocking;
 
 /// Why no server can be reported to.
 pub(crate) struct Unreached {
-    /// As a reporter's diagnostic would say it.
     pub(crate) kind: DiagnosticKind,
-    /// In words.
     pub(crate) detail: String,
-    /// The exit code, where somebody asked for one.
     pub(crate) exit: Exit,
 }
 
-/// Asks the pane's server whether it is there.
 pub(crate) fn reach(
     pane: &Endpoint,
     allow_foreign_socket: bool,
@@ -26,9 +23,7 @@ pub(crate) fn reach(
 ) -> Result<(), Unreached> {
     let options = Options::default().deadline(limit).allow_foreign_socket(allow_foreign_socket);
     let client = Client::new(pane.socket(), options);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let Ok(runtime) = runtime else { return Ok(()) };
-    let Err(error) = runtime.block_on(client.call(&Ping::default())) else { return Ok(()) };
+    let Some(Err(error)) = blocking(client.call(&Ping::default())) else { return Ok(()) };
     let (kind, exit) = match error.kind() {
         ErrorKind::Rejected => (DiagnosticKind::ProtocolRejected, Exit::Refused),
         ErrorKind::NotPaneApi => (DiagnosticKind::NotPaneApi, Exit::Unreachable),

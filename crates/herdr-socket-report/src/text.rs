@@ -6,7 +6,6 @@ use unicode_width::UnicodeWidthStr;
 /// Longest part of a foreign value that a message repeats, in characters.
 const SHOWN: usize = 60;
 
-/// `a, b or c`.
 pub(crate) fn alternatives(words: &[&str]) -> String {
     match words {
         [] => String::new(),

@@ -1,7 +1,10 @@
-//! Waiting for what nothing tells of: a lock that another process holds.
+//! Waiting: for the server, and for what nothing tells of.
 
+use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use tokio::runtime::{Builder, Runtime};
 
 /// Between two attempts. A hook is short, so a longer one would be felt.
 const AGAIN: Duration = Duration::from_millis(5);
@@ -18,18 +21,12 @@ pub(crate) fn wait_for<T>(limit: Duration, mut ask: impl FnMut() -> Option<T>) -
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A runtime for a command's own thread.
+pub(crate) fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
 
-    #[test]
-    fn it_asks_at_least_once_and_until_there_is_an_answer() {
-        let mut asked = 0;
-        let mut third = || {
-            asked += 1;
-            (asked == 3).then_some(asked)
-        };
-        assert_eq!(wait_for(Duration::ZERO, &mut third), None);
-        assert_eq!(wait_for(Duration::from_secs(20), third), Some(3));
-    }
+/// Waits for a task; `None` if there cannot be a runtime.
+pub(crate) fn blocking<T>(task: impl Future<Output = T>) -> Option<T> {
+    runtime().ok().map(|runtime| runtime.block_on(task))
 }

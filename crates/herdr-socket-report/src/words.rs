@@ -1,20 +1,25 @@
-//! Words on the command line that more than one command takes.
+//! Words on the command line that more than one command takes, and what shells
+//! complete them to.
 
-use std::ffi::OsStr;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::process::Command;
 
-use clap::builder::{OsStringValueParser, PossibleValue, TypedValueParser};
-use clap::{Arg, Command, Error};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap_complete::engine::{
+    ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+};
 use herdr_proto::{AgentLabel, ReportState};
 
 /// The states that can be reported.
 const STATES: [ReportState; 3] = [ReportState::Idle, ReportState::Working, ReportState::Blocked];
 
+/// The keys that are pressed most, and what keys can mean.
+const KEYS: &str = "enter esc tab shift+tab backspace space up down left right ctrl+c ctrl+u \
+                    :interrupt :submit :clear-line :escape :tab :back-tab :up :down :left :right";
+
 /// A state that can be reported.
-///
-/// # Errors
-///
-/// What would be right.
 pub(crate) fn state(word: &str) -> Result<ReportState, String> {
     STATES
         .into_iter()
@@ -22,55 +27,12 @@ pub(crate) fn state(word: &str) -> Result<ReportState, String> {
         .ok_or_else(|| "expected idle, working or blocked".to_owned())
 }
 
-/// Reads the value of a flag that takes a state.
-pub(crate) fn states() -> impl TypedValueParser<Value = ReportState> {
-    Completed(state, STATES.map(ReportState::as_str).to_vec())
-}
-
-/// Takes any word where a state belongs: what is wrong with it is said later.
-pub(crate) fn state_words() -> impl TypedValueParser<Value = String> {
-    words(STATES.map(ReportState::as_str))
-}
-
-/// Takes any word where one of these belongs: what is wrong with it is said
-/// later.
-pub(crate) fn words(
-    known: impl IntoIterator<Item = &'static str>,
-) -> impl TypedValueParser<Value = String> {
-    Completed(lossy(), known.into_iter().collect())
-}
-
 /// Takes any text. Bytes that are not UTF-8 cost themselves only.
 pub(crate) fn lossy() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|text| text.to_string_lossy().into_owned())
 }
 
-/// Reads as the parser in it, and tells the completions of shells these words.
-#[derive(Clone)]
-struct Completed<P>(P, Vec<&'static str>);
-
-impl<P: TypedValueParser> TypedValueParser for Completed<P> {
-    type Value = P::Value;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<Self::Value, Error> {
-        self.0.parse_ref(command, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.1.iter().map(PossibleValue::new)))
-    }
-}
-
 /// The id of a process that could be there.
-///
-/// # Errors
-///
-/// What would be right.
 pub(crate) fn pid(word: &str) -> Result<i32, String> {
     let pid = word.parse().ok().filter(|pid| *pid > 0);
     pid.ok_or_else(|| "expected a process id, a whole number from 1 on".to_owned())
@@ -82,23 +44,71 @@ pub(crate) fn agent_of(command: &Path) -> Option<String> {
     AgentLabel::normalize(&name).map(String::from)
 }
 
+pub(crate) fn states() -> ArgValueCandidates {
+    let states = || STATES.into_iter().map(|state| CompletionCandidate::new(state.as_str()));
+    ArgValueCandidates::new(move || states().collect())
+}
+
+/// Completes to the names of agents.
+pub(crate) fn agents(names: impl Iterator<Item = &'static str>) -> ArgValueCandidates {
+    let names: Vec<_> = names.collect();
+    ArgValueCandidates::new(move || names.iter().map(CompletionCandidate::new).collect())
+}
+
+pub(crate) fn keys() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| KEYS.split(' ').map(CompletionCandidate::new).collect())
+}
+
+/// Completes to the ids of this user's processes.
+pub(crate) fn processes() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let listed = Command::new("ps").args(["-x", "-o", "pid=,comm="]).output();
+        let listed = listed.map(|output| output.stdout).unwrap_or_default();
+        let candidate = |line: &str| {
+            let (pid, name) = line.trim().split_once(' ')?;
+            Some(CompletionCandidate::new(pid).help(Some(name.trim().to_owned().into())))
+        };
+        String::from_utf8_lossy(&listed).lines().filter_map(candidate).collect()
+    })
+}
+
+pub(crate) fn command() -> ArgValueCompleter {
+    ArgValueCompleter::new(CommandLine)
+}
+
+/// A command of `PATH` or a file, and then files.
+struct CommandLine;
+
+impl ValueCompleter for CommandLine {
+    fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
+        PathCompleter::any().complete(current)
+    }
+
+    fn complete_at(&self, place: usize, current: &OsStr) -> Vec<CompletionCandidate> {
+        let begun = current.to_string_lossy();
+        if place > 0 || begun.contains('/') {
+            return self.complete(current);
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let files = std::env::split_paths(&path).filter_map(|folder| folder.read_dir().ok());
+        let names = files.flatten().flatten().map(|file| file.file_name());
+        let fits = |name: &OsString| name.to_string_lossy().starts_with(&*begun);
+        let names: BTreeSet<OsString> = names.filter(fits).collect();
+        names.into_iter().map(CompletionCandidate::new).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_called_by_its_file() {
-        assert_eq!(agent_of(Path::new("/opt/my agent/bin/Pixie")).as_deref(), Some("Pixie"));
-        assert_eq!(agent_of(Path::new("claude")).as_deref(), Some("claude"));
-        assert_eq!(agent_of(Path::new("/x/..")), None);
-        assert_eq!(agent_of(Path::new("a\nb")).as_deref(), Some("a b"));
-    }
+    fn what_is_completed_is_taken() {
+        use herdr_pane_control::{Intent, Key};
 
-    #[test]
-    fn only_what_can_be_reported_is_a_state() {
-        assert_eq!(state("blocked"), Ok(ReportState::Blocked));
-        for word in ["done", "unknown", "Idle", ""] {
-            assert!(state(word).is_err(), "{word}");
+        for key in KEYS.split(' ') {
+            let meant = key.strip_prefix(':').map(|name| Intent::named(name).is_some());
+            assert!(meant.unwrap_or_else(|| key.parse::<Key>().is_ok()), "{key}");
         }
     }
 }

@@ -1,13 +1,14 @@
-//! `completions`: a script for a shell.
+//! `completions`: a script for a shell, and the answers to what that asks.
 
 use std::io;
 
 use clap::CommandFactory;
-use clap_complete::{Shell, generate};
+use clap_complete::Shell;
+use clap_complete::env::{CompleteEnv, Shells};
 
-use crate::cli::Cli;
+use crate::cli::{Cli, NAME};
 use crate::exit::Exit;
-use crate::output::print;
+use crate::output::{print, say};
 
 /// Print a completion script for a shell
 #[derive(Debug, clap::Args)]
@@ -17,8 +18,6 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-const NAME: &str = "herdr-socket-report";
-
 const WHERE: &str = "\
 Where it belongs; a folder that is not there has to be made:
   bash  herdr-socket-report completions bash \
@@ -27,19 +26,30 @@ Where it belongs; a folder that is not there has to be made:
   fish  herdr-socket-report completions fish > ~/.config/fish/completions/herdr-socket-report.fish
 For this shell alone: source <(herdr-socket-report completions bash)";
 
+/// The variable by which a shell's script asks.
+const ASKED: &str = "HERDR_SOCKET_REPORT_COMPLETE";
+
 /// Prints the script.
 pub(crate) fn run(args: &Args) -> Exit {
+    let shell = args.shell.to_string();
     let mut script = Vec::new();
-    generate(args.shell, &mut Cli::command(), NAME, &mut script);
-    if args.shell == Shell::Bash {
-        script = matched(&String::from_utf8_lossy(&script)).into_bytes();
+    let written = Shells::builtins().completer(&shell).map_or_else(
+        || Err(io::ErrorKind::Unsupported.into()),
+        |shell| shell.write_registration(ASKED, NAME, NAME, NAME, &mut script),
+    );
+    match written {
+        Ok(()) => print(&script, io::stdout()),
+        Err(error) => {
+            say(&format!("there is no script for {shell}: {error}"));
+            Exit::Usage
+        }
     }
-    print(&script, io::stdout())
 }
 
-/// The script for bash with the program's name spelled one way. `clap_complete`
-/// 4.6 spells its hyphens otherwise where it finds a command out than where it
-/// completes one, and nothing after a command is completed (clap #6421).
-fn matched(script: &str) -> String {
-    script.replace(&NAME.replace('-', "__subcmd__"), &NAME.replace('-', "__"))
+/// Answers a shell's script, if that is what called.
+pub(crate) fn answered() -> bool {
+    let folder = std::env::current_dir().ok();
+    let answers = CompleteEnv::with_factory(Cli::command).var(ASKED);
+    // A shell that asks what cannot be answered has no use for a complaint.
+    answers.try_complete(std::env::args_os(), folder.as_deref()).unwrap_or(true)
 }

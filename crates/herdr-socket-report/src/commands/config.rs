@@ -7,10 +7,11 @@ use std::path::Path;
 use clap::Subcommand;
 use herdr_proto::strip_controls;
 
-use crate::exit::Exit;
+use super::wrong;
+use crate::exit::{Exit, say_why};
 use crate::output::{print, say};
 use crate::settings::flags::SettingFlags;
-use crate::settings::{Shown, Sources, load};
+use crate::settings::{Sources, load};
 
 /// Look at the settings
 #[derive(Debug, Subcommand)]
@@ -28,43 +29,31 @@ pub(crate) struct ShowArgs {
     settings: SettingFlags,
 }
 
-/// Prints the settings.
 pub(crate) fn run(command: Command) -> Exit {
     let Command::Show(args) = command;
     let sources = Sources::of_process(args.settings);
     let files = [
-        ("your file:   ", sources.persons_file.clone()),
-        ("project file:", Some(sources.projects_file.clone())),
+        ("your file:   ", sources.user_file.clone()),
+        ("project file:", Some(sources.project_file.clone())),
     ];
-    let loaded = match load(sources) {
+    let loaded = match load(sources).map_err(wrong) {
         Ok(loaded) => loaded,
-        Err(problems) => {
-            problems.0.iter().for_each(|problem| say(problem));
-            return Exit::Usage;
-        }
+        Err(stop) => return say_why(Err(stop)),
     };
     let mut out = String::new();
     for (name, path) in files {
         let _ = writeln!(out, "# {name} {}", describe(path.as_deref()));
     }
     out.push('\n');
-    let width = loaded.shown.iter().map(|shown| line(shown).len()).max().unwrap_or_default();
-    for shown in &loaded.shown {
-        let text = format!("{:width$}  # {}", line(shown), shown.origin, width = width.min(40));
+    let width = loaded.shown.iter().map(|(line, _)| line.len()).max().unwrap_or_default();
+    for (line, origin) in &loaded.shown {
+        let text = format!("{line:width$}  # {origin}", width = width.min(40));
         out.push_str(&strip_controls(&text));
         out.push('\n');
     }
     let exit = print(out.as_bytes(), io::stdout());
     loaded.warnings.iter().for_each(|warning| say(warning));
     exit
-}
-
-/// As a line of a file; what is not set stands behind a comment sign.
-fn line(shown: &Shown) -> String {
-    match &shown.value {
-        Some(value) => format!("{} = {value}", shown.key),
-        None => format!("# {} =", shown.key),
-    }
 }
 
 fn describe(path: Option<&Path>) -> String {

@@ -20,7 +20,6 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
-/// Prints the page.
 pub(crate) fn run(args: &Args) -> Exit {
     let mut program = Cli::command();
     program.build();

@@ -17,28 +17,30 @@ pub(crate) mod sidebar;
 pub(crate) mod tee;
 pub(crate) mod watch;
 
-use crate::exit::Exit;
+use crate::exit::{Stop, usage};
 use crate::output::say;
 use crate::settings::flags::SettingFlags;
 use crate::settings::{Loaded, Sources, load, load_what_fits};
 
 /// Why nothing is reported where another one has the lease.
-#[cfg(unix)]
 const KEPT: &str = "another process reports for this pane and keeps it; doctor says which";
 
 /// Reads the settings; what is wrong with them goes to stderr.
-fn settings(flags: SettingFlags) -> Result<Loaded, Exit> {
+fn settings(flags: SettingFlags) -> Result<Loaded, Stop> {
     settings_of(flags, None)
 }
 
 /// The same, with a name for an agent that nobody names.
-pub(crate) fn settings_of(flags: SettingFlags, agent: Option<String>) -> Result<Loaded, Exit> {
-    load(Sources { agent, ..Sources::of_process(flags) }).map_err(|problems| {
-        for problem in problems.0 {
-            say(&problem);
-        }
-        Exit::Usage
-    })
+pub(crate) fn settings_of(flags: SettingFlags, agent: Option<String>) -> Result<Loaded, Stop> {
+    load(Sources { agent, ..Sources::of_process(flags) }).map_err(wrong)
+}
+
+/// Says what is wrong with the settings, a line each.
+fn wrong(problems: Vec<String>) -> Stop {
+    for problem in problems {
+        say(&problem);
+    }
+    usage("")
 }
 
 /// The same where wrong settings must not keep a command from starting: they are
@@ -48,7 +50,7 @@ pub(crate) fn settings_that_fit(
     agent: Option<String>,
 ) -> (Loaded, Option<String>) {
     let (loaded, problems) = load_what_fits(Sources { agent, ..Sources::of_process(flags) });
-    let said = match &problems.0[..] {
+    let said = match &problems[..] {
         [] => None,
         [only] => Some(format!("{only} (left out)")),
         [first, more @ ..] => Some(format!(
@@ -61,7 +63,6 @@ pub(crate) fn settings_that_fit(
 
 /// The arguments after the command's name, without the last `words` of them and
 /// a `--` before those: the flags, as they were given.
-#[cfg(unix)]
 fn flags_before(words: usize) -> Vec<std::ffi::OsString> {
     let mut flags: Vec<_> = std::env::args_os().skip(2).collect();
     flags.truncate(flags.len().saturating_sub(words));

@@ -27,33 +27,24 @@ pub(crate) struct Call {
 /// What a reporter said to what it was told.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    /// Lines that it did not take, and why.
     pub(crate) bad_lines: Vec<String>,
     /// What became of the states, the newest last: outcome, reason, remedy.
     pub(crate) states: Vec<Outcome>,
-    /// What keeps reports from showing: kind and detail.
     pub(crate) diagnostics: Vec<(String, String)>,
     /// Whether everything was delivered, and if not, why; `None` if that was not
     /// asked or not answered.
     pub(crate) flushed: Option<Result<(), String>>,
-    /// Whose supervisor has answered.
-    pub(crate) of: Option<u32>,
     /// Why nothing was given back, where the row is not ours.
     pub(crate) not_ours: Option<String>,
-    /// Why nothing was taken.
     pub(crate) refused: Option<(Refusal, String)>,
-    /// The lines were taken.
     taken: bool,
 }
 
 /// What became of a state.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// As in the receipt.
     pub(crate) receipt: String,
-    /// Why not, in one word.
     pub(crate) reason: Option<String>,
-    /// What a person can do about it.
     pub(crate) remedy: Option<String>,
 }
 
@@ -74,10 +65,6 @@ const WAY_BACK: Duration = Duration::from_millis(200);
 impl Call {
     /// Connects to the socket at `path`, if somebody listens there. Everything
     /// has to be over within `limit`.
-    ///
-    /// # Errors
-    ///
-    /// Also if the socket is another user's.
     pub(crate) fn to(path: &Path, limit: Duration) -> io::Result<Self> {
         let owner = std::fs::metadata(path)?.uid();
         if owner != geteuid().as_raw() && owner != 0 {
@@ -93,11 +80,6 @@ impl Call {
 
     /// Hands event lines over. With `flush` it waits until they are delivered
     /// and says what became of them; without, until they are taken.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timeout`] if the one who was called was too slow; any other if he
-    /// went away without an answer.
     pub(crate) fn tell(
         mut self,
         hello: &Hello,
@@ -116,7 +98,7 @@ impl Call {
             text.extend([flush.to_string().as_str(), "\n"]);
         }
         self.stream.set_write_timeout(Some(self.left()?))?;
-        // Who does not want to hear it has said why.
+        // A reporter that refuses has said why.
         let written = self.stream.write_all(text.as_bytes());
         if !flush && written.is_ok() {
             let _ = self.stream.shutdown(Shutdown::Write);
@@ -199,13 +181,12 @@ impl Answers {
                 let why = || reason.unwrap_or_default();
                 self.flushed = Some(if ok { Ok(()) } else { Err(why()) });
             }
-            Ok(Line::Answer(Answer::Welcome { of })) => self.of = of,
             Ok(Line::Answer(Answer::Refused { because, detail })) => {
                 self.refused = Some((because, detail));
             }
             Ok(Line::Answer(Answer::Taken(_))) => self.taken = true,
             // Other parts, and lines of a later version.
-            Ok(Line::Receipt { .. }) | Err(_) => {}
+            Ok(Line::Receipt { .. } | Line::Answer(Answer::Welcome { .. })) | Err(_) => {}
         }
     }
 }

@@ -2,15 +2,16 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
-use herdr_reporter::AgentEvent;
+use herdr_reporter::{AgentEvent, Refused};
 use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
-use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_local;
 use tokio::time::timeout;
 
@@ -18,13 +19,13 @@ use super::door::{Address, Door};
 use super::hello::{Answer, HELLO_MAX, Hello};
 use super::intake::{Intake, News};
 use super::outbox::Outbox;
-use crate::input::{Item, LineReader};
+use crate::input::{Hear, Item, LineReader};
 use crate::output::Record;
 
 /// As much as a socket usually holds.
 const CHUNK: usize = 16 * 1024;
 /// Most flushes of one client that wait at a time.
-const FLUSHES_MAX: usize = 32;
+const FLUSHES_MAX: u32 = 32;
 /// How long the last lines wait for a client to read them.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -49,14 +50,9 @@ pub(super) async fn serve(caller: Caller, intake: Intake) {
     let (mut reading, writing) = stream.into_split();
     // Before anything is read, so that nothing that comes of it is missed.
     let (over, answers) = unbounded_channel();
-    let flushes = Flushes { over, open: Cell::new(0), fewer: Notify::new() };
-    let outbox = Outbox::default();
-    let taken = Cell::new(0);
-    let client = Rc::new(Client { intake, outbox, flushes, taken });
-    let writer = {
-        let client = Rc::clone(&client);
-        spawn_local(async move { client.outbox.write_to(writing).await })
-    };
+    let (outbox, mut writer) = Outbox::to(writing);
+    let flushes = Arc::new(Semaphore::new(FLUSHES_MAX as usize));
+    let client = Rc::new(Client { intake, outbox, flushes, over, taken: Cell::new(0) });
     let listen = async {
         let first = first_bytes(&mut reading);
         let first = if expected { first.await } else { timeout(GREETING, first).await.ok()? };
@@ -88,8 +84,9 @@ pub(super) async fn serve(caller: Caller, intake: Intake) {
         listen.await
     };
     client.outbox.close();
-    if let Err(late) = timeout(LAST_WORDS, writer).await {
-        tracing::debug!(%late, "a control client does not read its last lines");
+    if timeout(LAST_WORDS, &mut writer).await.is_err() {
+        writer.abort();
+        tracing::debug!("a control client does not read its last lines");
     }
     if refused.is_some() {
         // What it says is taken off its hands: a connection that is closed with
@@ -114,17 +111,13 @@ async fn first_bytes(reading: &mut OwnedReadHalf) -> Vec<u8> {
 struct Client {
     intake: Intake,
     outbox: Outbox,
-    flushes: Flushes,
-    /// How many lines were taken.
+    flushes: Arc<Semaphore>,
+    over: UnboundedSender<Flush>,
     taken: Cell<u64>,
 }
 
-struct Flushes {
-    /// The answers to those that are over; at most as many as may be open.
-    over: UnboundedSender<String>,
-    open: Cell<usize>,
-    fewer: Notify,
-}
+/// The answer to a flush, which is open until it is given.
+type Flush = (String, OwnedSemaphorePermit);
 
 impl Client {
     /// Reads to the end of the input, and waits for the flushes that it asked
@@ -141,15 +134,13 @@ impl Client {
         }
         lines.finish(&mut items);
         self.take(&mut items);
-        while self.flushes.open.get() > 0 {
-            self.flushes.fewer.notified().await;
-        }
+        let _ = self.flushes.acquire_many(FLUSHES_MAX).await;
     }
 
     /// Passes on what those who report say, until nobody does any more. The
     /// answer to a flush comes after all that was said before: who has the answer
     /// has heard what became of everything, and need not wait for more.
-    async fn tell(&self, mut answers: UnboundedReceiver<String>) {
+    async fn tell(&self, mut answers: UnboundedReceiver<Flush>) {
         loop {
             let (mut news, turn) = self.intake.news();
             if let News::Silent(why, detail) = news {
@@ -160,67 +151,39 @@ impl Client {
                     biased;
                     Some(line) = said(&mut news) => self.outbox.put(&line),
                     goes_on = self.intake.after(turn) => break goes_on,
-                    Some(answer) = answers.recv() => self.answer(&answer),
+                    Some((answer, _open)) = answers.recv() => self.outbox.put(&answer),
                 }
             };
             if !goes_on {
                 break;
             }
         }
-        while let Ok(answer) = answers.try_recv() {
-            self.answer(&answer);
+        while let Ok((answer, _open)) = answers.try_recv() {
+            self.outbox.put(&answer);
         }
     }
 
     fn take(self: &Rc<Self>, items: &mut Vec<Item>) {
-        let (mut numbers, mut events) = (Vec::new(), Vec::new());
         self.taken.set(self.taken.get() + u64::try_from(items.len()).unwrap_or_default());
-        for item in items.drain(..) {
-            match item {
-                Item::Event { line, event } => {
-                    numbers.push(line);
-                    events.push(event);
-                }
-                Item::Flush { id, timeout } => {
-                    self.record(&mut numbers, &mut events);
-                    self.flush(id, timeout);
-                }
-                Item::Bad { line, why } => self.bad_line(line, &why),
-            }
-        }
-        self.record(&mut numbers, &mut events);
+        self.hear(items.drain(..));
+    }
+}
+
+impl Hear for Rc<Client> {
+    fn record(&self, events: Vec<AgentEvent>) -> Vec<(usize, Refused)> {
+        self.intake.record_all(events)
     }
 
-    fn record(&self, numbers: &mut Vec<u64>, events: &mut Vec<AgentEvent>) {
-        let numbers = std::mem::take(numbers);
-        if numbers.is_empty() {
-            return;
-        }
-        for (place, refused) in self.intake.record_all(std::mem::take(events)) {
-            if let Some(line) = numbers.get(place) {
-                self.bad_line(*line, &refused.to_string());
-            }
-        }
-    }
-
-    fn flush(self: &Rc<Self>, id: Value, limit: Duration) {
-        if self.flushes.open.get() >= FLUSHES_MAX {
-            self.outbox.put(&flushed(&id, Some("too_many")));
-            return;
-        }
-        self.flushes.open.set(self.flushes.open.get() + 1);
+    fn flush(&self, id: Value, limit: Duration) {
+        let Ok(open) = Arc::clone(&self.flushes).try_acquire_owned() else {
+            return self.outbox.put(&flushed(&id, Some("too_many")));
+        };
         let client = Rc::clone(self);
         spawn_local(async move {
             let refusal = client.intake.flush(limit).await.err();
             // Nobody takes it where the client is gone.
-            let _ = client.flushes.over.send(flushed(&id, refusal));
+            let _ = client.over.send((flushed(&id, refusal), open));
         });
-    }
-
-    fn answer(&self, answer: &str) {
-        self.outbox.put(answer);
-        self.flushes.open.set(self.flushes.open.get() - 1);
-        self.flushes.fewer.notify_one();
     }
 
     fn bad_line(&self, line: u64, why: &str) {

@@ -1,13 +1,13 @@
-//! Who is heard: a supervisor hears those who belong to its process and mean
-//! its pane, another owner everybody of this user who means its pane.
+//! Which clients are heard. A supervisor hears processes that belong to its own
+//! process and mean its pane; any other owner hears every process of this user
+//! that means its pane.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use herdr_proto::AgentLabel;
-use herdr_reporter::sidecar::{LeaseFile, source_for};
 use herdr_reporter::sidecar::{
-    Process, ancestors, descends, lives, session_of, tells_of_processes,
+    LeaseFile, Process, ancestors, descends, lives, session_of, tells_of_processes,
 };
 use herdr_socket_transport::Endpoint;
 
@@ -24,14 +24,12 @@ pub(crate) enum Address {
     Own,
 }
 
-/// Who is let in. Clones ask the same.
+/// Decides which clients are heard. Clones share what they know.
 #[derive(Clone)]
 pub(crate) struct Door {
     settings: Arc<Settings>,
     lease: LeaseFile,
-    /// The process that is supervised.
     of: Option<u32>,
-    /// Somebody in front of it wants the pane.
     asked: Arc<AtomicBool>,
 }
 
@@ -42,12 +40,11 @@ pub(crate) enum Standing {
     Stopped,
     /// It runs, and another job has the terminal.
     Behind,
-    /// It has the terminal, or there is none that could say so.
+    /// It has the terminal, or there is no terminal.
     InFront,
 }
 
 impl Standing {
-    /// How a supervised process stands.
     pub(crate) fn of(process: u32) -> Self {
         let Some(seen) = Process::of(process) else { return Self::InFront };
         match (seen.is_stopped(), seen.foreground) {
@@ -89,7 +86,6 @@ impl Door {
         }
     }
 
-    /// A supervisor's.
     pub(crate) fn of_supervisor(settings: &Settings, lease: &LeaseFile, of: u32) -> Self {
         Self { of: Some(of), ..Self::open(settings, lease) }
     }
@@ -160,7 +156,7 @@ impl Door {
         {
             return Some(no_effect("agent", agent, ours.as_str()));
         }
-        let source = self.settings.config.source.clone().unwrap_or_else(|| source_for(&ours));
+        let source = self.settings.source(&ours);
         let named = hello.source.as_ref().filter(|named| **named != source.as_str())?;
         Some(no_effect("source", named, source.as_str()))
     }
@@ -172,7 +168,7 @@ fn is_before(speaker: u32, of: u32, at: Address, hello: &Hello) -> bool {
     if descends(speaker, of) || (at == Address::Own && hello.seeks.is_none()) {
         return false;
     }
-    // Who only says something may say it to one that runs.
+    // A client that only reports may report to a process that runs.
     let ours = Standing::of(of);
     let lets_go_below = match hello.seeks {
         Some(_) => Standing::InFront,

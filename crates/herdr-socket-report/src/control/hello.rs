@@ -17,7 +17,6 @@ pub(crate) struct Hello {
     /// The server's socket and the pane, by the client's own variables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) socket: Option<PathBuf>,
-    /// The same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pane: Option<PaneId>,
     /// The agent that the client was told to speak for.
@@ -26,42 +25,31 @@ pub(crate) struct Hello {
     /// The source that it was told to report as.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<String>,
-    /// It wants the pane itself, for this process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seeks: Option<u32>,
 }
 
-/// Why a client is not heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Refusal {
-    /// It means another pane.
     OtherPane,
-    /// It speaks for another agent.
     OtherAgent,
     /// It does not belong to the supervised process.
     Foreign,
-    /// The supervised process has ended.
     Late,
     /// It may have the pane: the owner lets it go.
     LetGo,
 }
 
-/// What an owner answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Answer {
-    /// The client is heard.
     Welcome {
-        /// The supervised process, where a supervisor answers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         of: Option<u32>,
     },
-    /// It is not.
     Refused {
-        /// Why.
         because: Refusal,
-        /// The same in words.
         detail: String,
     },
     /// So many lines were taken; the last word to a client that said hello.
@@ -74,7 +62,7 @@ struct Line {
 }
 
 impl Hello {
-    /// Reads a first line; `None` if it is none of these.
+    /// Reads a first line; `None` if it is not a greeting.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         // An event has no such field at its beginning, and need not be read
         // twice.
@@ -91,33 +79,5 @@ impl Hello {
 impl Answer {
     pub(super) fn line(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_greeting_is_read_as_it_is_written_and_an_event_is_none() {
-        let hello = Hello {
-            socket: Some("/run/herdr.sock".into()),
-            pane: PaneId::parse("w1:p1").ok(),
-            seeks: Some(7),
-            ..Hello::default()
-        };
-        assert_eq!(Hello::read(hello.line().as_bytes()), Some(hello));
-        assert_eq!(Hello::read(b"{\"hello\": {}, \"later\": 1}"), Some(Hello::default()));
-        for other in ["{\"event\": \"agent_started\"}", "{\"hello\": 1}", "{\"hello\"", ""] {
-            assert_eq!(Hello::read(other.as_bytes()), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn an_answer_is_read_as_it_is_written() {
-        let refused = Answer::Refused { because: Refusal::LetGo, detail: "x".into() };
-        for answer in [Answer::Welcome { of: Some(1) }, Answer::Welcome { of: None }, refused] {
-            assert_eq!(serde_json::from_str::<Answer>(&answer.line()).unwrap(), answer);
-        }
     }
 }

@@ -41,19 +41,15 @@ enum To {
 /// What there is to hear of whoever reports.
 pub(super) enum News {
     Feeds(Feed<Receipt>, Feed<Diagnostic>),
-    /// Why nothing is reported.
     Silent(DiagnosticKind, &'static str),
-    /// Nothing is told.
     Nothing,
 }
 
 impl Intake {
-    /// The way to this reporter.
     pub(crate) fn new(handle: Handle) -> Self {
         Self::to(To::Reporter(handle))
     }
 
-    /// The way to nobody yet.
     pub(crate) fn to_nobody_yet() -> Self {
         Self::to(To::Nobody { activity: Box::default(), why: None })
     }
@@ -76,7 +72,6 @@ impl Intake {
         self.pass(state, To::Reporter(handle));
     }
 
-    /// Events are remembered from now on.
     pub(crate) fn hand_to_nobody(&self, why: DiagnosticKind, detail: &'static str) {
         let state = self.lock();
         let activity = Box::new(state.activity());
@@ -90,7 +85,6 @@ impl Intake {
         self.0.changed.notify_waiters();
     }
 
-    /// Nobody will report any more.
     pub(crate) fn end(&self) {
         self.lock().over = true;
         self.0.changed.notify_waiters();
@@ -141,7 +135,6 @@ impl Intake {
         }
     }
 
-    /// As [`Handle::flush_async`]; why not, where nothing is reported.
     pub(super) async fn flush(&self, limit: Duration) -> Result<(), &'static str> {
         let end = Instant::now() + limit;
         loop {
@@ -202,7 +195,6 @@ impl Intake {
 }
 
 impl State {
-    /// What is known by now.
     fn activity(&self) -> Activity {
         match &self.to {
             To::Reporter(handle) => activity(handle),

@@ -1,71 +1,55 @@
-//! What waits for one client to read it.
+//! What is to be said to one client, as far as it reads it.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::OwnedWriteHalf;
-use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::{JoinHandle, spawn_local};
 
 /// Most bytes that wait for a client. One that falls further behind gets no
 /// more lines; its events still count.
 const WAITING_MAX: usize = 256 * 1024;
 
-/// Lines for one client.
-#[derive(Default)]
 pub(super) struct Outbox {
-    waiting: RefCell<Vec<u8>>,
-    /// Nobody reads, or nobody reads fast enough.
-    gone: Cell<bool>,
-    closed: Cell<bool>,
-    changed: Notify,
+    lines: RefCell<Option<UnboundedSender<String>>>,
+    /// Bytes that the client has not taken.
+    waiting: Rc<Cell<usize>>,
 }
 
 impl Outbox {
-    /// Puts one line, without its newline. Never waits.
-    pub(super) fn put(&self, line: &str) {
-        if self.gone.get() || self.closed.get() {
-            return;
-        }
-        let mut waiting = self.waiting.borrow_mut();
-        if waiting.len() + line.len() >= WAITING_MAX {
-            waiting.clear();
-            self.gone.set(true);
-        } else {
-            waiting.extend_from_slice(line.as_bytes());
-            waiting.push(b'\n');
-        }
-        self.changed.notify_one();
-    }
-
-    /// Nothing more will be put.
-    pub(super) fn close(&self) {
-        self.closed.set(true);
-        self.changed.notify_one();
-    }
-
-    /// Writes until everything is written after [`close`](Self::close), or the
-    /// client is no reader any more. The other direction stays open.
-    pub(super) async fn write_to(&self, mut stream: OwnedWriteHalf) {
-        loop {
-            let bytes = self.waiting.take();
-            if bytes.is_empty() {
-                if self.gone.get() || self.closed.get() {
+    /// An outbox and who empties it, which ends when everything is written or
+    /// the client is gone.
+    pub(super) fn to(mut stream: OwnedWriteHalf) -> (Self, JoinHandle<()>) {
+        let (lines, mut said) = unbounded_channel::<String>();
+        let waiting = Rc::new(Cell::new(0));
+        let outbox = Self { lines: RefCell::new(Some(lines)), waiting: Rc::clone(&waiting) };
+        let writer = spawn_local(async move {
+            while let Some(line) = said.recv().await {
+                if stream.write_all(line.as_bytes()).await.is_err() {
                     return;
                 }
-                self.changed.notified().await;
-                continue;
+                waiting.set(waiting.get().saturating_sub(line.len()));
             }
-            tokio::select! {
-                written = stream.write_all(&bytes) => self.gone.set(self.gone.get() || written.is_err()),
-                () = self.overflow() => {}
-            }
+        });
+        (outbox, writer)
+    }
+
+    /// Puts one line, without its newline. Never waits.
+    pub(super) fn put(&self, line: &str) {
+        let waiting = self.waiting.get() + line.len() + 1;
+        if waiting > WAITING_MAX {
+            return self.close();
+        }
+        self.waiting.set(waiting);
+        if let Some(lines) = &*self.lines.borrow() {
+            // Nobody takes it where the client is gone.
+            let _ = lines.send(format!("{line}\n"));
         }
     }
 
-    /// Ends when the client has fallen too far behind.
-    async fn overflow(&self) {
-        while !self.gone.get() {
-            self.changed.notified().await;
-        }
+    pub(super) fn close(&self) {
+        self.lines.take();
     }
 }

@@ -1,7 +1,9 @@
 //! The thread that serves the control sockets.
 
+use std::fs;
 use std::future::pending;
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -17,6 +19,7 @@ use super::client::{Caller, serve};
 use super::door::{Address, Door};
 use super::intake::Intake;
 use super::socket_file::SocketFile;
+use crate::wait::runtime;
 
 /// Most clients at a time. Each may hold a line of 1 MiB.
 const CLIENTS_MAX: usize = 128;
@@ -34,7 +37,6 @@ const LOOK: Duration = Duration::from_millis(400);
 pub(crate) struct Addresses {
     /// Beside the lease, from the moment its reporter holds that on.
     pub(crate) pane: PathBuf,
-    /// A supervisor's own, from the start.
     pub(crate) own: Option<PathBuf>,
 }
 
@@ -50,7 +52,6 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Hears for `intake` whoever `door` lets in.
     pub(crate) fn start(addresses: Addresses, intake: &Intake, door: Door) -> Self {
         let (say_opened, opened) = mpsc::channel();
         let (say_closed, closed) = mpsc::channel();
@@ -119,8 +120,7 @@ type Listen = fn(&Path) -> io::Result<(UnixListener, SocketFile)>;
 
 impl Server {
     fn run(self, addresses: Addresses, stopped: oneshot::Receiver<()>, closed: mpsc::Sender<()>) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        match runtime {
+        match runtime() {
             Ok(runtime) => {
                 let serve = self.serve(addresses, stopped, closed);
                 LocalSet::new().block_on(&runtime, serve);
@@ -136,9 +136,11 @@ impl Server {
         closed: mpsc::Sender<()>,
     ) {
         let mut pane = Listening { at: Address::Pane, path: addresses.pane, open: None };
-        let mut own = addresses.own.map(|path| Listening { at: Address::Own, path, open: None });
-        if let Some(own) = &mut own {
-            let outcome = own.listen();
+        let has_own = addresses.own.is_some();
+        let path = addresses.own.unwrap_or_default();
+        let mut own = Listening { at: Address::Own, path, open: None };
+        if has_own {
+            let outcome = own.listen(SocketFile::listen_alone);
             drop(self.opened.send((Address::Own, outcome)));
             SocketFile::sweep(&own.path);
         }
@@ -151,7 +153,7 @@ impl Server {
                 _ = &mut stopped => break,
                 Some(_) = clients.join_next(), if !clients.is_empty() => continue,
                 () = self.intake.lease_held(), if pane.open.is_none() && may_open => {
-                    let outcome = pane.listen();
+                    let outcome = pane.listen(SocketFile::listen);
                     // Another try comes after the next look.
                     may_open = outcome.is_ok();
                     drop(self.opened.send((Address::Pane, outcome)));
@@ -162,13 +164,12 @@ impl Server {
                     if self.intake.holds_lease() != Some(true) {
                         pane.open = None;
                     }
-                    for listening in own.iter_mut().chain([&mut pane]) {
-                        listening.keep_in_place();
-                    }
+                    own.keep_in_place();
+                    pane.keep_in_place();
                     continue;
                 }
                 accepted = pane.accept(), if clients.len() < CLIENTS_MAX => accepted,
-                accepted = Listening::accept_at(own.as_ref()), if clients.len() < CLIENTS_MAX => accepted,
+                accepted = own.accept(), if clients.len() < CLIENTS_MAX => accepted,
             };
             match accepted {
                 Ok((stream, at)) if is_ours(&stream) => {
@@ -190,17 +191,13 @@ impl Server {
 }
 
 impl Listening {
-    fn listen(&mut self) -> io::Result<()> {
-        self.listen_by(match self.at {
-            Address::Pane => SocketFile::listen,
-            Address::Own => SocketFile::listen_alone,
-        })
-    }
-
-    fn listen_by(&mut self, listen: Listen) -> io::Result<()> {
-        self.open = Some(listen(&self.path).inspect_err(|error| {
-            tracing::warn!(%error, "no control socket");
-        })?);
+    /// Begins to listen, in a folder that may have been removed since the lease
+    /// was taken.
+    fn listen(&mut self, listen: Listen) -> io::Result<()> {
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        let open = made.and_then(|()| listen(&self.path));
+        self.open = Some(open.inspect_err(|error| tracing::warn!(%error, "no control socket"))?);
         Ok(())
     }
 
@@ -208,20 +205,13 @@ impl Listening {
     fn keep_in_place(&mut self) {
         if self.open.as_ref().is_some_and(|(_, file)| !file.is_there()) {
             // Where that fails for now, the next look tries again.
-            drop(self.listen_by(SocketFile::listen_alone));
+            drop(self.listen(SocketFile::listen_alone));
         }
     }
 
     async fn accept(&self) -> io::Result<(UnixStream, Address)> {
         match &self.open {
             Some((listener, _)) => Ok((listener.accept().await?.0, self.at)),
-            None => pending().await,
-        }
-    }
-
-    async fn accept_at(listening: Option<&Self>) -> io::Result<(UnixStream, Address)> {
-        match listening {
-            Some(listening) => listening.accept().await,
             None => pending().await,
         }
     }

@@ -1,8 +1,8 @@
-//! The socket as a file: where it is, whose it is, and that it goes.
+//! The control socket's file: made, watched, and removed.
 
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
 
@@ -18,13 +18,9 @@ pub(crate) struct SocketFile {
 }
 
 impl SocketFile {
-    /// Listens at `path`. For the holder of the lease alone: what a killed
-    /// holder left there is replaced.
+    /// Listens at `path`, for this user alone. For whoever may replace a socket
+    /// that is there, as the holder of the lease may.
     pub(super) fn listen(path: &Path) -> io::Result<(UnixListener, Self)> {
-        if let Some(folder) = path.parent() {
-            // It may have been removed since the lease was taken.
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        }
         match fs::symlink_metadata(path) {
             Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
             Ok(_) => {
@@ -34,13 +30,20 @@ impl SocketFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        Self::bind(path)
+        let listener = UnixListener::bind(path)?;
+        fs::set_permissions(path, Permissions::from_mode(0o600))?;
+        let data = fs::symlink_metadata(path)?;
+        let file = Self { path: path.to_path_buf(), identity: (data.dev(), data.ino()) };
+        Ok((listener, file))
     }
 
-    /// The same where somebody else may listen, whose socket stays.
-    pub(super) fn listen_alone(path: &Path) -> io::Result<(UnixListener, Self)> {
+    /// The same, unless somebody listens there already.
+    pub(crate) fn listen_alone(path: &Path) -> io::Result<(UnixListener, Self)> {
         match StdStream::connect(path) {
-            Ok(_) => Err(io::ErrorKind::AddrInUse.into()),
+            Ok(_) => {
+                let what = "somebody listens there already";
+                Err(io::Error::new(io::ErrorKind::AddrInUse, what))
+            }
             Err(_) => Self::listen(path),
         }
     }
@@ -59,18 +62,8 @@ impl SocketFile {
         }
     }
 
-    /// Whether the file is still the socket's.
     pub(super) fn is_there(&self) -> bool {
         fs::symlink_metadata(&self.path).is_ok_and(|data| (data.dev(), data.ino()) == self.identity)
-    }
-
-    /// Listens at a `path` where nothing is yet, for this user alone.
-    pub(crate) fn bind(path: &Path) -> io::Result<(UnixListener, Self)> {
-        let listener = UnixListener::bind(path)?;
-        fs::set_permissions(path, Permissions::from_mode(0o600))?;
-        let data = fs::symlink_metadata(path)?;
-        let file = Self { path: path.to_path_buf(), identity: (data.dev(), data.ino()) };
-        Ok((listener, file))
     }
 }
 

@@ -3,38 +3,58 @@
 use std::time::Duration;
 
 use bytes::BytesMut;
-use herdr_reporter::AgentEvent;
 use herdr_reporter::sidecar::EventLine;
+use herdr_reporter::{AgentEvent, Refused};
 use serde_json::Value;
 use tokio_util::codec::{AnyDelimiterCodec, Decoder};
 
 /// Longest event line, in bytes. A longer one is skipped without being held.
 pub(crate) const LINE_MAX: usize = 1024 * 1024;
 
-/// What a line turned out to be. Blank lines are nothing.
+/// What a line turned out to be, or what is wrong with it. Blank lines are
+/// nothing.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Item {
-    /// Something happened.
-    Event {
-        /// The line's number, from 1.
-        line: u64,
-        /// What happened.
-        event: AgentEvent,
-    },
-    /// The host wants to know when everything before it is delivered.
-    Flush {
-        /// What the answer carries.
-        id: Value,
-        /// How long it waits.
-        timeout: Duration,
-    },
-    /// It is no event.
-    Bad {
-        /// The line's number, from 1.
-        line: u64,
-        /// Why.
-        why: String,
-    },
+pub(crate) struct Item {
+    /// The line's number, from 1.
+    pub(crate) line: u64,
+    pub(crate) what: Result<EventLine, String>,
+}
+
+/// Where the items go.
+pub(crate) trait Hear {
+    fn record(&self, events: Vec<AgentEvent>) -> Vec<(usize, Refused)>;
+    fn flush(&self, id: Value, timeout: Duration);
+    fn bad_line(&self, line: u64, why: &str);
+
+    /// Takes what is ready. The events up to a flush are one change.
+    fn hear(&self, items: impl IntoIterator<Item = Item>) {
+        let mut events = Vec::new();
+        for Item { line, what } in items {
+            match what {
+                Ok(EventLine::Event(event)) => events.push((line, event)),
+                Ok(EventLine::Flush { id, timeout }) => {
+                    self.hear_events(std::mem::take(&mut events));
+                    self.flush(id, timeout);
+                }
+                // A line of a later version of the language.
+                Ok(_) => {}
+                Err(why) => self.bad_line(line, &why),
+            }
+        }
+        self.hear_events(events);
+    }
+
+    fn hear_events(&self, events: Vec<(u64, AgentEvent)>) {
+        if events.is_empty() {
+            return;
+        }
+        let (lines, events): (Vec<_>, Vec<_>) = events.into_iter().unzip();
+        for (place, refused) in self.record(events) {
+            if let Some(line) = lines.get(place) {
+                self.bad_line(*line, &refused.to_string());
+            }
+        }
+    }
 }
 
 /// Divides bytes into lines and reads them.
@@ -73,24 +93,13 @@ impl LineReader {
     }
 
     fn take<E>(&mut self, line: Result<Option<bytes::Bytes>, E>, items: &mut Vec<Item>) -> bool {
-        let bytes = match line {
-            Ok(Some(bytes)) => bytes,
+        let what = match line {
+            Ok(Some(bytes)) => EventLine::parse(&bytes).map_err(|error| error.to_string()),
             Ok(None) => return false,
-            Err(_) => {
-                self.line += 1;
-                let why = format!("longer than {LINE_MAX} bytes; skipped");
-                items.push(Item::Bad { line: self.line, why });
-                return true;
-            }
+            Err(_) => Err(format!("longer than {LINE_MAX} bytes; skipped")),
         };
         self.line += 1;
-        items.extend(match EventLine::parse(&bytes) {
-            Ok(Some(EventLine::Event(event))) => Some(Item::Event { line: self.line, event }),
-            Ok(Some(EventLine::Flush { id, timeout })) => Some(Item::Flush { id, timeout }),
-            // Lines of a later version of the language.
-            Ok(Some(_) | None) => None,
-            Err(error) => Some(Item::Bad { line: self.line, why: error.to_string() }),
-        });
+        items.extend(what.transpose().map(|what| Item { line: self.line, what }));
         true
     }
 }
@@ -110,7 +119,7 @@ mod tests {
     }
 
     fn started(line: u64) -> Item {
-        Item::Event { line, event: AgentEvent::agent_started() }
+        Item { line, what: Ok(EventLine::Event(AgentEvent::agent_started())) }
     }
 
     const START: &[u8] = b"{\"event\": \"agent_started\"}\n";
@@ -118,24 +127,11 @@ mod tests {
     #[test]
     fn however_the_bytes_come_the_lines_are_the_same() {
         let text = [START, b"\r\n \n", START, b"{\"event\": \"flush\", \"id\": \"f\"}"].concat();
-        let flush = Item::Flush { id: "f".into(), timeout: Duration::from_secs(5) };
-        let expected = [started(1), started(4), flush];
+        let flush = EventLine::Flush { id: "f".into(), timeout: Duration::from_secs(5) };
+        let expected = [started(1), started(4), Item { line: 5, what: Ok(flush) }];
         assert_eq!(read(&[&text]), expected);
         let bytes: Vec<&[u8]> = text.chunks(1).collect();
         assert_eq!(read(&bytes), expected);
-    }
-
-    #[test]
-    fn bad_lines_are_numbered_and_the_rest_works() {
-        let items = read(&[b"\n{no\n{\"event\": \"nonsense\"}\n", START]);
-        let [Item::Bad { line: 2, why: first }, Item::Bad { line: 3, why: second }, good] =
-            &items[..]
-        else {
-            panic!("{items:?}");
-        };
-        assert!(first.starts_with("not JSON"), "{first}");
-        assert_eq!(second, "unknown event `nonsense`");
-        assert_eq!(*good, started(4));
     }
 
     #[test]
@@ -151,21 +147,7 @@ mod tests {
         reader.push(START, &mut items);
         reader.finish(&mut items);
         assert_eq!(items.len(), 2, "named once");
-        assert!(matches!(&items[0], Item::Bad { line: 1, why } if why.contains("1048576")));
+        assert!(items[0].what.as_ref().is_err_and(|why| why.contains("1048576")));
         assert_eq!(items[1], started(2));
-    }
-
-    #[test]
-    fn a_line_of_exactly_the_limit_is_read() {
-        let mut line = br#"{"event": "agent_started"}"#.to_vec();
-        line.resize(LINE_MAX, b' ');
-        assert_eq!(read(&[&line, b"\n"]), [started(1)]);
-        line.push(b' ');
-        assert!(matches!(read(&[&line, b"\n"])[..], [Item::Bad { line: 1, .. }]));
-    }
-
-    #[test]
-    fn invalid_utf8_is_named() {
-        assert!(matches!(read(&[b"{\"event\": \"\xff\"}\n"])[..], [Item::Bad { line: 1, .. }]));
     }
 }

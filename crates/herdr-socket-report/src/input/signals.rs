@@ -29,7 +29,6 @@ pub(crate) struct Signals {
 const TOGETHER: Duration = Duration::from_millis(200);
 
 impl Signals {
-    /// Begins to hear.
     pub(crate) fn hear() -> io::Result<Self> {
         let (heard, write) = UnixStream::pair()?;
         heard.set_nonblocking(true)?;
@@ -60,7 +59,7 @@ impl Signals {
             let limit = Timespec::try_from(left).ok();
             let mut heard = [PollFd::new(&self.heard, PollFlags::IN)];
             match poll(&mut heard, limit.as_ref()) {
-                // A signal that is none of ours.
+                // Another signal.
                 Err(Errno::INTR) => {}
                 Ok(0) | Err(_) => return false,
                 Ok(_) => return true,
@@ -109,7 +108,6 @@ pub(crate) fn ignored_at_the_start() -> u64 {
     ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or_default()
 }
 
-/// Whether a signal is among those.
 pub(crate) fn ignores(ignored: u64, signal: i32) -> bool {
     signal > 0 && ignored.checked_shr(signal.unsigned_abs() - 1).unwrap_or_default() & 1 == 1
 }

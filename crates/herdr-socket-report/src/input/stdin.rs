@@ -9,16 +9,13 @@ use rustix::stdio::stdin;
 use rustix::termios::isatty;
 
 use super::signals::Signals;
-use super::{Host, Item, LineReader};
+use super::{Item, LineReader};
+use crate::supervisor::Watched;
 
-/// Why no more events come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The input was closed.
     Input,
-    /// A signal asked for it.
     Signal,
-    /// The host process ended.
     Host,
 }
 
@@ -27,7 +24,7 @@ pub(crate) struct Stdin {
     lines: LineReader,
     chunk: Vec<u8>,
     signals: Signals,
-    host: Option<Host>,
+    host: Option<Watched>,
 }
 
 /// A batch is handed on when it has this many items,
@@ -39,11 +36,10 @@ const CHUNK: usize = 64 * 1024;
 
 impl Stdin {
     /// Reads until the end of the input, a signal, or the end of `host`.
-    pub(crate) fn new(signals: Signals, host: Option<Host>) -> Self {
+    pub(crate) fn new(signals: Signals, host: Option<Watched>) -> Self {
         Self { lines: LineReader::new(), chunk: vec![0; CHUNK], signals, host }
     }
 
-    /// The signals that end it.
     pub(crate) fn signals(&self) -> &Signals {
         &self.signals
     }
@@ -56,14 +52,13 @@ impl Stdin {
         let began = Instant::now();
         loop {
             match ready {
-                Ready::End(end) => return (items, Some(end)),
-                Ready::Input => {
-                    if !self.read(&mut items) {
-                        self.lines.finish(&mut items);
-                        return (items, Some(End::Input));
-                    }
+                Err(end) => return (items, Some(end)),
+                Ok(false) => return (items, None),
+                Ok(true) if self.read(&mut items) => {}
+                Ok(true) => {
+                    self.lines.finish(&mut items);
+                    return (items, Some(End::Input));
                 }
-                Ready::Nothing => return (items, None),
             }
             if items.len() >= BATCH_ITEMS || began.elapsed() >= BATCH_TIME {
                 return (items, None);
@@ -88,11 +83,12 @@ impl Stdin {
         }
     }
 
-    fn wait(&self, limit: Option<Duration>) -> Ready {
+    /// Whether there is input within this time, or why there will be no more.
+    fn wait(&self, limit: Option<Duration>) -> Result<bool, End> {
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         let poll_in = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
         let mut fds = vec![poll_in(self.signals.as_fd()), poll_in(stdin())];
-        fds.extend(self.host.as_ref().map(|host| poll_in(host.as_fd())));
+        fds.extend(self.host.as_ref().and_then(Watched::end).map(poll_in));
         loop {
             match poll(&mut fds, limit.as_ref()) {
                 Ok(_) => break,
@@ -100,27 +96,19 @@ impl Stdin {
                 Err(Errno::INTR) => {}
                 Err(error) => {
                     tracing::warn!(%error, "stdin cannot be waited for");
-                    return Ready::End(End::Input);
+                    return Err(End::Input);
                 }
             }
         }
         let ready = |place: usize| fds.get(place).is_some_and(|fd| !fd.revents().is_empty());
         if ready(0) {
-            Ready::End(End::Signal)
+            Err(End::Signal)
         } else if ready(2) {
-            Ready::End(End::Host)
-        } else if ready(1) {
-            Ready::Input
+            Err(End::Host)
         } else {
-            Ready::Nothing
+            Ok(ready(1))
         }
     }
-}
-
-enum Ready {
-    Input,
-    Nothing,
-    End(End),
 }
 
 /// Moves to a process group of our own when a host feeds us, so that the

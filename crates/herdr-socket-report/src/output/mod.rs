@@ -1,17 +1,15 @@
 //! Everything that leaves the process by stdout and stderr.
 
-mod json;
 mod lines;
 mod record;
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use herdr_proto::strip_controls;
 
-pub(crate) use json::json_line;
 pub(crate) use lines::{Lines, Outlet};
-pub(crate) use record::Record;
+pub(crate) use record::{Record, json_line};
 
 use crate::exit::Exit;
 
@@ -19,7 +17,7 @@ use crate::exit::Exit;
 /// same one.
 pub(crate) const NAME: &str = "herdr-socket-report: ";
 
-/// Says one thing on stderr. A stderr that is gone is no reason to stop.
+/// Says one thing on stderr. If stderr is gone, the program goes on.
 pub(crate) fn say(what: &str) {
     let _ = writeln!(io::stderr().lock(), "{NAME}{}", strip_controls(what));
 }
@@ -41,9 +39,16 @@ pub(crate) fn complain(text: &str) {
 /// How many columns stdout has, if it is a terminal that says so.
 #[cfg(unix)]
 pub(crate) fn columns() -> Option<usize> {
-    let out = rustix::stdio::stdout();
-    let size = rustix::termios::isatty(out).then(|| rustix::termios::tcgetwinsize(out))?;
-    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// Whether stdout is a terminal with colours that nobody has switched off.
+pub(crate) fn is_colourful() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    io::stdout().is_terminal()
+        && !set("NO_COLOR")
+        && std::env::var_os("TERM") != Some("dumb".into())
 }
 
 /// Prints a text. A reader that went away has read enough.

@@ -1,18 +1,16 @@
 //! Output lines: what `--receipts` and `flush` write to stdout, and what a
 //! control client gets.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 use serde_json::Value;
 
-/// One output line.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Record<'a> {
-    /// What became of a report.
     Receipt {
-        /// The outcome.
         receipt: &'static str,
-        /// What it was about.
         of: &'static str,
         /// The number it went out with.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,31 +18,23 @@ pub(crate) enum Record<'a> {
         /// Why, unless it was applied.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<&'static str>,
-        /// What a person can do about it.
         #[serde(skip_serializing_if = "Option::is_none")]
         remedy: Option<&'static str>,
     },
-    /// What keeps reports from showing.
     Diagnostic {
-        /// The kind.
         diagnostic: &'a str,
-        /// In words.
         detail: &'a str,
     },
     /// The answer to a `flush`.
     Flushed {
-        /// The id of the `flush`.
         flushed: &'a Value,
-        /// Whether everything before it was delivered.
         ok: bool,
-        /// Why not.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<&'static str>,
     },
 }
 
 impl Record<'_> {
-    /// What became of a report.
     pub(crate) fn of_receipt(receipt: &herdr_reporter::Receipt) -> Self {
         Self::Receipt {
             receipt: receipt.outcome.as_str(),
@@ -57,42 +47,43 @@ impl Record<'_> {
 
     /// The line, without its newline.
     pub(crate) fn line(&self) -> String {
-        super::json_line(self)
+        json_line(self)
     }
+}
+
+/// A value as one line of JSON. What is not printable is escaped, also where
+/// JSON would allow it: the line may be looked at in a terminal.
+pub(crate) fn json_line(value: &impl Serialize) -> String {
+    // What is written here has texts for keys: this cannot fail.
+    let json = serde_json::to_string(value).unwrap_or_default();
+    let mut line = String::with_capacity(json.len());
+    for c in json.chars() {
+        // Outside of strings JSON is ASCII, and inside the rest is escaped.
+        if matches!(c, ' '..='~') || c.escape_debug().count() == 1 {
+            line.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(line, "\\u{unit:04x}");
+            }
+        }
+    }
+    line
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn lines_have_the_published_shape() {
-        let receipt = Record::Receipt {
-            receipt: "ignored",
-            of: "state",
-            seq: Some(5),
-            reason: Some("label_conflict"),
-            remedy: Some("x"),
-        };
-        for (record, line) in [
-            (
-                receipt,
-                r#"{"receipt":"ignored","of":"state","seq":5,"reason":"label_conflict","remedy":"x"}"#,
-            ),
-            (
-                Record::Diagnostic { diagnostic: "timeout", detail: "a \"b\"" },
-                r#"{"diagnostic":"timeout","detail":"a \"b\""}"#,
-            ),
-            (
-                Record::Flushed { flushed: &Value::Null, ok: true, reason: None },
-                r#"{"flushed":null,"ok":true}"#,
-            ),
-            (
-                Record::Flushed { flushed: &"f".into(), ok: false, reason: Some("timeout") },
-                r#"{"flushed":"f","ok":false,"reason":"timeout"}"#,
-            ),
-        ] {
-            assert_eq!(record.line(), line);
-        }
+    fn the_value_is_the_same_and_nothing_controls_a_terminal() {
+        let wild = "a\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{2028}\u{e0041}\n\"\\ b";
+        let kept = "日本 é 👩\u{200d}👧 “quoted”";
+        let value = json!({wild: [wild, kept, 5, null]});
+        let line = json_line(&value);
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);
+        assert!(line.chars().all(|c| c == '"' || c == '\\' || c.escape_debug().count() == 1));
+        assert!(line.contains("日本 é 👩") && line.contains("\\u009b\\u202e\\u2028\\udb40\\udc41"));
     }
 }

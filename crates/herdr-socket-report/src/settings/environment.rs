@@ -2,19 +2,15 @@
 
 use std::ffi::OsString;
 
-use super::Assignment;
-use super::origin::Origin;
-use super::problem::Problems;
+use super::kind::Assignment;
 use super::table::{self, SETTINGS, Scope, Setting, VARIABLE_PREFIX};
 use crate::text::{nearest, shown};
 
-/// Names with our prefix that are not settings.
 const OTHERS: [&str; 2] = ["HERDR_REPORT_LOG", "HERDR_REPORT_SOCKET"];
 
-/// Reads the settings' variables out of an environment.
 pub(crate) fn read(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
-    problems: &mut Problems,
+    problems: &mut Vec<String>,
 ) -> Vec<Assignment> {
     let mut variables: Vec<_> = variables
         .into_iter()
@@ -22,7 +18,7 @@ pub(crate) fn read(
         .filter(|(name, _)| name.starts_with(VARIABLE_PREFIX) && !OTHERS.contains(&name.as_str()))
         .collect();
     variables.sort();
-    let settings = || SETTINGS.iter().filter(|setting| setting.scope != Scope::PersonsFile);
+    let settings = || SETTINGS.iter().filter(|setting| setting.scope != Scope::UserFile);
     let mut assignments = Vec::new();
     for (name, value) in variables {
         let Some(setting) = settings().find(|setting| setting.variable() == name) else {
@@ -33,16 +29,16 @@ pub(crate) fn read(
                 || "see `herdr-socket-report config show`".to_owned(),
                 |near| format!("did you mean {near}?"),
             );
-            problems.0.push(format!("{} is not a setting; {hint}", shown(&name)));
+            problems.push(format!("{} is not a setting; {hint}", shown(&name)));
             continue;
         };
         match setting.kind.read_text(&value.to_string_lossy()) {
             Ok(values) => assignments.extend(values.into_iter().map(|value| Assignment {
                 setting,
                 value,
-                origin: Origin::variable(setting),
+                origin: Some(name.clone()),
             })),
-            Err(unfit) => problems.add(name, format_args!("{} {}", unfit.found, unfit.why)),
+            Err((found, why)) => problems.push(format!("{name}: {found} {why}")),
         }
     }
     assignments

@@ -4,21 +4,17 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 
-use super::Assignment;
-use super::kind::Kind;
-use super::origin::Origin;
+use super::kind::{Assignment, Kind, Value};
 use super::table::{SETTINGS, Scope, Setting};
-use super::value::Value;
 
-/// What the flags set.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SettingFlags(pub(crate) Vec<Assignment>);
+pub(crate) struct SettingFlags(pub(super) Vec<Assignment>);
 
 impl SettingFlags {
     /// The text that a flag was given, if it was.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
         let given = self.0.iter().rfind(|assignment| assignment.setting.key == key)?;
-        Some(given.value.text().to_owned())
+        if let Value::Text(text) = &given.value { Some(text.clone()) } else { None }
     }
 }
 
@@ -28,11 +24,11 @@ const OFTEN: [&str; 3] = ["agent", "source", "display_name"];
 const HEADING: &str = "Settings (also in files and as HERDR_REPORT_*; see config show)";
 
 fn settings() -> impl Iterator<Item = &'static Setting> {
-    SETTINGS.iter().filter(|setting| setting.scope != Scope::PersonsFile)
+    SETTINGS.iter().filter(|setting| setting.scope != Scope::UserFile)
 }
 
-/// The settings that count for every command that says one thing,
-const OF_HOOKS: [&str; 9] = [
+/// The settings that count for every one-shot,
+const OF_ALL: [&str; 8] = [
     "enabled",
     "agent",
     "source",
@@ -41,9 +37,9 @@ const OF_HOOKS: [&str; 9] = [
     "any_pane",
     "allow_foreign_socket",
     "hedge",
-    "fresh_source",
 ];
-/// and those that count for some of them, and for which.
+/// and those that count for some of them, and for which. `emit` and `hook`
+/// say anything.
 const OF_SOME: [(&str, &[&str]); 10] = [
     ("title", &["title", "statusline"]),
     ("message", &["state"]),
@@ -56,19 +52,18 @@ const OF_SOME: [(&str, &[&str]); 10] = [
     ("session_token", &["session"]),
     ("verify", &["state"]),
 ];
+/// The commands that hooks call.
+pub(crate) const ONE_SHOTS: [&str; 9] =
+    ["emit", "state", "title", "tokens", "labels", "session", "release", "hook", "statusline"];
 
 /// Whether a setting has an effect on a command.
 fn counts(setting: &Setting, command: &str) -> bool {
-    let of_some =
-        || OF_SOME.iter().find(|(key, _)| *key == setting.key).map(|(_, commands)| commands);
-    match command {
-        "emit" | "hook" => OF_HOOKS.contains(&setting.key) || of_some().is_some(),
-        "state" | "title" | "tokens" | "labels" | "session" | "release" | "statusline" => {
-            OF_HOOKS.contains(&setting.key)
-                || of_some().is_some_and(|commands| commands.contains(&command))
-        }
-        _ => true,
-    }
+    let some = OF_SOME.iter().find(|(key, _)| *key == setting.key);
+    !ONE_SHOTS.contains(&command)
+        || OF_ALL.contains(&setting.key)
+        || some.is_some_and(|(_, commands)| {
+            ["emit", "hook"].contains(&command) || commands.contains(&command)
+        })
 }
 
 impl Args for SettingFlags {
@@ -98,7 +93,7 @@ impl FromArgMatches for SettingFlags {
 }
 
 fn arg(setting: &'static Setting) -> Arg {
-    let mut help = setting.help.to_owned();
+    let mut help = setting.help.trim().to_owned();
     if !setting.default.is_empty() {
         help = format!("{help} [default: {}]", setting.default);
     }
@@ -113,12 +108,12 @@ fn arg(setting: &'static Setting) -> Arg {
         .help_heading(HEADING)
         .value_parser(Parser(setting));
     match setting.kind {
-        Kind::Switch => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
+        Kind::Switch(_) => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
         // One path a flag reads better in the singular.
-        Kind::List if setting.key == "loaded_reporters" => {
+        Kind::List(_) if setting.key == "loaded_reporters" => {
             arg.action(ArgAction::Append).visible_alias("loaded-reporter")
         }
-        kind if kind.is_many() => arg.action(ArgAction::Append),
+        Kind::List(_) | Kind::StateLabels => arg.action(ArgAction::Append),
         _ => arg,
     }
 }
@@ -126,19 +121,16 @@ fn arg(setting: &'static Setting) -> Arg {
 fn given(setting: &'static Setting, matches: &ArgMatches) -> Vec<Assignment> {
     // A command has no flag for what does not count for it.
     let values = matches.try_get_many::<Vec<Value>>(setting.key).ok().flatten();
-    let values = values.into_iter().flatten().flatten();
-    let values: Vec<Value> = match setting.kind {
-        Kind::List => {
-            let mut lists = values.peekable();
-            if lists.peek().is_none() {
-                return Vec::new();
-            }
-            vec![Value::List(lists.flat_map(|list| list.list().to_vec()).collect())]
-        }
-        _ => values.cloned().collect(),
-    };
-    let origin = || Origin::flag(setting);
-    values.into_iter().map(|value| Assignment { setting, value, origin: origin() }).collect()
+    let mut values: Vec<Value> = values.into_iter().flatten().flatten().cloned().collect();
+    if let Some(Value::List(_)) = values.first() {
+        let lists = values.into_iter().flat_map(|value| match value {
+            Value::List(list) => list,
+            _ => Vec::new(),
+        });
+        values = vec![Value::List(lists.collect())];
+    }
+    let origin = Some(format!("--{}", setting.flag()));
+    values.into_iter().map(|value| Assignment { setting, value, origin: origin.clone() }).collect()
 }
 
 /// Reads a flag's value as the table says.
@@ -155,8 +147,8 @@ impl TypedValueParser for Parser {
         value: &std::ffi::OsStr,
     ) -> Result<Self::Value, Error> {
         // The value may be a host's text, so that it is not told.
-        self.0.kind.read_text(&value.to_string_lossy()).map_err(|unfit| {
-            let what = format!("--{}: the value {}", self.0.flag(), unfit.why);
+        self.0.kind.read_text(&value.to_string_lossy()).map_err(|(_, why)| {
+            let what = format!("--{}: the value {why}", self.0.flag());
             let mut error = Error::raw(ErrorKind::ValueValidation, format!("{what}\n"));
             error.insert(ContextKind::Usage, ContextValue::None);
             error.with_cmd(command)
@@ -164,11 +156,11 @@ impl TypedValueParser for Parser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let words: &[&str] = match self.0.kind {
-            Kind::Switch => &["true", "false"],
-            Kind::Choice { words, .. } => words,
+        let words = match self.0.kind {
+            Kind::Switch(_) => vec!["true", "false"],
+            Kind::Choice(_) => self.0.kind.words(),
             _ => return None,
         };
-        Some(Box::new(words.iter().map(|word| PossibleValue::new(*word))))
+        Some(Box::new(words.into_iter().map(PossibleValue::new)))
     }
 }

@@ -1,244 +1,221 @@
-//! What a setting takes, and how it is read from a text or a file.
+//! What a setting takes, how it is read from a text or a file, and the value that
+//! comes of it.
+
+use std::fmt;
 
 use herdr_proto::{AgentLabel, PresentationText, SourceId, StateKey};
 use toml::de::DeValue;
 
-use super::value::Value;
+use super::Settings;
+use super::table::Setting;
 use crate::text::{alternatives, shown};
 
-/// What a setting takes.
+/// A word of a choice, and what it does.
+type Word = (&'static str, fn(&mut Settings));
+
+/// What a setting takes, and what puts it into the settings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
-    /// On or off.
-    Switch,
-    /// One of these words. Some others are refused with a reason of their own.
-    Choice { words: &'static [&'static str], refused: &'static [(&'static str, &'static str)] },
-    /// An agent's name.
-    Agent,
-    /// A source's name.
-    Source,
-    /// Any text.
-    Text,
-    /// A whole number.
-    Number { min: u64, max: u64, unit: &'static str },
-    /// Several texts.
-    List,
-    /// A text for each of some states.
+    Switch(fn(&mut Settings, bool)),
+    Choice(&'static [Word]),
+    Name(fn(&mut Settings, &str)),
+    Source(fn(&mut Settings, &str)),
+    Text(fn(&mut Settings, &str)),
+    /// A whole number from here to there, in this unit.
+    Number(u64, u64, &'static str, fn(&mut Settings, u64)),
+    List(fn(&mut Settings, &[String])),
     StateLabels,
 }
 
-/// Why a value is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unfit {
-    /// The value as far as it can be shown.
-    pub(crate) found: String,
-    /// What is wrong with it and what is allowed.
-    pub(crate) why: String,
+pub(crate) enum Value {
+    Switch(bool),
+    Text(String),
+    Number(u64),
+    List(Vec<String>),
+    /// The text of one state. Several make up one setting.
+    Label(StateKey, String),
 }
 
-impl Unfit {
-    fn new(found: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { found: found.into(), why: why.into() }
+#[derive(Debug, Clone)]
+pub(crate) struct Assignment {
+    pub(crate) setting: &'static Setting,
+    pub(crate) value: Value,
+    /// A line of a file, a variable or a flag; `None` if it is built in.
+    pub(crate) origin: Option<String>,
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // JSON's texts are TOML's, too, but for one character, and they never
+        // take more than a line.
+        let text = |text: &String| serde_json::json!(text).to_string().replace('\u{7f}', "\\u007f");
+        match self {
+            Self::Switch(on) => write!(f, "{on}"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(value) | Self::Label(_, value) => f.write_str(&text(value)),
+            Self::List(list) => {
+                write!(f, "[{}]", list.iter().map(text).collect::<Vec<_>>().join(", "))
+            }
+        }
     }
 }
 
 impl Kind {
-    /// A choice without refused words.
-    pub(crate) const fn words(words: &'static [&'static str]) -> Self {
-        Self::Choice { words, refused: &[] }
+    /// The words of a choice; none for the other kinds.
+    pub(crate) fn words(self) -> Vec<&'static str> {
+        match self {
+            Self::Choice(words) => words.iter().map(|(word, _)| *word).collect(),
+            _ => Vec::new(),
+        }
     }
 
-    /// What is allowed, to follow "expected".
-    pub(crate) fn expected(self) -> String {
-        match self {
-            Self::Switch => "true or false".to_owned(),
-            Self::Choice { words, .. } => alternatives(words),
-            Self::Agent => "a short name such as my-agent".to_owned(),
-            Self::Source => "1 to 80 of A-Z a-z 0-9 : . _ -".to_owned(),
-            Self::Text => "a text".to_owned(),
-            Self::Number { min, max, unit } => {
-                format!("a whole number from {min} to {max} ({unit})")
+    fn expected(self) -> String {
+        let expected = match self {
+            Self::Switch(_) => "true or false",
+            Self::Choice(_) => &alternatives(&self.words()),
+            Self::Name(_) => "a short name such as my-agent",
+            Self::Source(_) => "1 to 80 of A-Z a-z 0-9 : . _ -",
+            Self::Text(_) => "a text",
+            Self::Number(min, max, unit, _) => {
+                &format!("a whole number from {min} to {max} ({unit})")
             }
-            Self::List => "a list of texts".to_owned(),
-            Self::StateLabels => format!("texts for {}", alternatives(&STATES)),
-        }
+            Self::List(_) => "a list of texts",
+            Self::StateLabels => &format!("texts for {}", states()),
+        };
+        format!("is not allowed; expected {expected}")
     }
 
     /// What stands for its value in a flag's help.
     pub(crate) fn placeholder(self) -> String {
         match self {
-            Self::Choice { words, .. } => return words.join("|"),
-            Self::Switch => "true|false",
-            Self::Agent | Self::Source => "NAME",
-            Self::Text => "TEXT",
-            Self::Number { .. } => "N",
-            Self::List => "TEXT,...",
+            Self::Choice(_) => return self.words().join("|"),
+            Self::Switch(_) => "true|false",
+            Self::Name(_) | Self::Source(_) => "NAME",
+            Self::Text(_) => "TEXT",
+            Self::Number(..) => "N",
+            Self::List(_) => "TEXT,...",
             Self::StateLabels => "STATE=TEXT,...",
         }
         .to_owned()
     }
 
-    /// Whether several texts make up one value.
-    pub(crate) const fn is_many(self) -> bool {
-        matches!(self, Self::List | Self::StateLabels)
+    /// Puts a value that was read by it into the settings.
+    pub(crate) fn set(self, settings: &mut Settings, value: &Value) {
+        match (self, value) {
+            (Self::Switch(set), Value::Switch(on)) => set(settings, *on),
+            (Self::Choice(words), Value::Text(word)) => {
+                words.iter().filter(|(known, _)| known == word).for_each(|(_, set)| set(settings));
+            }
+            (Self::Name(set) | Self::Source(set) | Self::Text(set), Value::Text(text)) => {
+                set(settings, text);
+            }
+            (Self::Number(.., set), Value::Number(number)) => set(settings, *number),
+            (Self::List(set), Value::List(list)) => set(settings, list),
+            (Self::StateLabels, Value::Label(state, label)) => {
+                settings.config.state_labels.insert(*state, label.clone());
+            }
+            _ => {}
+        }
     }
 
     /// Reads what a variable or a flag says. Lists are divided by commas.
-    pub(crate) fn read_text(self, text: &str) -> Result<Vec<Value>, Unfit> {
+    pub(crate) fn read_text(self, text: &str) -> Result<Vec<Value>, (String, String)> {
         let value = match self {
-            Self::Switch => match text {
-                "true" | "1" => Value::Switch(true),
-                "false" | "0" => Value::Switch(false),
-                _ => return Err(self.unfit(text)),
+            Self::Switch(_) => match text {
+                "true" | "1" => Some(Value::Switch(true)),
+                "false" | "0" => Some(Value::Switch(false)),
+                _ => None,
             },
-            Self::Number { .. } => {
-                self.number(text.parse().ok()).ok_or_else(|| self.unfit(text))?
-            }
-            Self::List => Value::List(pieces(text).map(str::to_owned).collect()),
+            Self::Number(..) => self.number(text.parse().ok()),
+            Self::List(_) => Some(Value::List(pieces(text).map(str::to_owned).collect())),
             Self::StateLabels => return labels(text),
-            Self::Choice { .. } | Self::Agent | Self::Source | Self::Text => self.texts(text)?,
+            _ => return self.word(text).map(|value| vec![value]),
         };
-        Ok(vec![value])
+        value.map(|value| vec![value]).ok_or_else(|| (shown(text), self.expected()))
     }
 
     /// Reads what a file says. The entries of state labels are read one by one,
-    /// see [`read_label`](Self::read_label).
-    pub(crate) fn read_toml(self, value: &DeValue<'_>) -> Result<Value, Unfit> {
-        match (self, value) {
-            (Self::Switch, DeValue::Boolean(on)) => Some(Value::Switch(*on)),
-            (Self::Number { .. }, DeValue::Integer(digits)) => {
+    /// see [`read_label`].
+    pub(crate) fn read_toml(self, value: &DeValue<'_>) -> Result<Value, (String, String)> {
+        let read = match (self, value) {
+            (Self::Switch(_), DeValue::Boolean(on)) => Some(Value::Switch(*on)),
+            (Self::Number(..), DeValue::Integer(digits)) => {
                 self.number(u64::from_str_radix(digits.as_str(), digits.radix()).ok())
             }
-            (Self::List, DeValue::Array(items)) => items
-                .iter()
-                .map(|item| item.get_ref().as_str().map(str::to_owned))
-                .collect::<Option<_>>()
-                .map(Value::List),
-            (
-                Self::Choice { .. } | Self::Agent | Self::Source | Self::Text,
-                DeValue::String(text),
-            ) => return self.texts(text),
-            _ => None,
-        }
-        .ok_or_else(|| Unfit::new(shown_toml(value), self.allowed()))
-    }
-
-    /// Reads one entry of state labels; a blank one is `None`.
-    pub(crate) fn read_label(state: &str, text: &str) -> Result<Option<Value>, Unfit> {
-        let key = StateKey::ALL.into_iter().find(|key| key.as_str() == state);
-        let key = key.ok_or_else(|| {
-            Unfit::new(shown(state), format!("is not a state; expected {}", alternatives(&STATES)))
-        })?;
-        let blank = PresentationText::normalize(text).is_none();
-        Ok((!blank).then(|| Value::Label(key, text.to_owned())))
-    }
-
-    fn texts(self, text: &str) -> Result<Value, Unfit> {
-        match self {
-            Self::Choice { words, refused } => {
-                if let Some((_, reason)) = refused.iter().find(|(word, _)| *word == text) {
-                    let why = format!("is refused: {reason}; expected {}", self.expected());
-                    return Err(Unfit::new(shown(text), why));
-                }
-                let word = words.iter().find(|word| **word == text);
-                word.map(|word| Value::Word(word)).ok_or_else(|| self.unfit(text))
+            (Self::List(_), DeValue::Array(items)) => {
+                let texts = items.iter().map(|item| item.get_ref().as_str().map(str::to_owned));
+                texts.collect::<Option<_>>().map(Value::List)
             }
-            Self::Agent => AgentLabel::parse(text)
-                .map(|_| Value::Text(text.to_owned()))
-                .map_err(|_| self.unfit(text)),
-            Self::Source => SourceId::parse(text)
-                .map(|_| Value::Text(text.to_owned()))
-                .map_err(|_| self.unfit(text)),
-            _ => Ok(Value::Text(text.to_owned())),
+            (
+                Self::Choice(_) | Self::Name(_) | Self::Source(_) | Self::Text(_),
+                DeValue::String(text),
+            ) => return self.word(text),
+            _ => None,
+        };
+        read.ok_or_else(|| {
+            let found = match value {
+                DeValue::String(text) => shown(text),
+                DeValue::Integer(digits) => digits.as_str().to_owned(),
+                DeValue::Float(digits) => digits.as_str().to_owned(),
+                DeValue::Boolean(on) => on.to_string(),
+                DeValue::Datetime(date) => date.to_string(),
+                DeValue::Array(_) => "[...]".to_owned(),
+                DeValue::Table(_) => "{...}".to_owned(),
+            };
+            (found, self.expected())
+        })
+    }
+
+    fn word(self, text: &str) -> Result<Value, (String, String)> {
+        let fits = match self {
+            Self::Choice(words) => words.iter().any(|(word, _)| *word == text),
+            Self::Name(_) => AgentLabel::parse(text).is_ok(),
+            Self::Source(_) => SourceId::parse(text).is_ok(),
+            _ => true,
+        };
+        if fits {
+            return Ok(Value::Text(text.to_owned()));
         }
+        let expected = match (text, &self.words()[..]) {
+            ("cli", ["socket"]) => "is refused: this client speaks to the socket and never runs \
+                                    the program; expected socket"
+                .to_owned(),
+            _ => self.expected(),
+        };
+        Err((shown(text), expected))
     }
 
     fn number(self, number: Option<u64>) -> Option<Value> {
-        let Self::Number { min, max, .. } = self else { return None };
+        let Self::Number(min, max, ..) = self else { return None };
         number.filter(|number| (min..=max).contains(number)).map(Value::Number)
-    }
-
-    fn unfit(self, text: &str) -> Unfit {
-        Unfit::new(shown(text), self.allowed())
-    }
-
-    fn allowed(self) -> String {
-        format!("is not allowed; expected {}", self.expected())
     }
 }
 
-const STATES: [&str; 5] = ["idle", "working", "blocked", "done", "unknown"];
+/// Reads one entry of state labels; a blank one is `None`.
+pub(crate) fn read_label(state: &str, text: &str) -> Result<Option<Value>, (String, String)> {
+    let key = StateKey::ALL.into_iter().find(|key| key.as_str() == state);
+    let expected = || (shown(state), format!("is not a state; expected {}", states()));
+    let key = key.ok_or_else(expected)?;
+    let blank = PresentationText::normalize(text).is_none();
+    Ok((!blank).then(|| Value::Label(key, text.to_owned())))
+}
 
-fn labels(text: &str) -> Result<Vec<Value>, Unfit> {
+fn states() -> String {
+    alternatives(&StateKey::ALL.map(StateKey::as_str))
+}
+
+fn labels(text: &str) -> Result<Vec<Value>, (String, String)> {
     let mut labels = Vec::new();
     for piece in pieces(text) {
         let (state, label) = piece.split_once('=').ok_or_else(|| {
-            Unfit::new(shown(piece), "is not STATE=TEXT, for example blocked=Needs you")
+            (shown(piece), "is not STATE=TEXT, for example blocked=Needs you".to_owned())
         })?;
-        labels.extend(Kind::read_label(state.trim(), label.trim())?);
+        labels.extend(read_label(state.trim(), label.trim())?);
     }
     Ok(labels)
 }
 
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|piece| !piece.is_empty())
-}
-
-fn shown_toml(value: &DeValue<'_>) -> String {
-    match value {
-        DeValue::String(text) => shown(text),
-        DeValue::Integer(digits) => digits.as_str().to_owned(),
-        DeValue::Float(digits) => digits.as_str().to_owned(),
-        DeValue::Boolean(on) => on.to_string(),
-        DeValue::Datetime(date) => date.to_string(),
-        DeValue::Array(_) => "[...]".to_owned(),
-        DeValue::Table(_) => "{...}".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_read_or_refused_with_what_is_allowed() {
-        let verify = Kind::words(&["never", "always"]);
-        let number = Kind::Number { min: 1, max: 10, unit: "seconds" };
-        assert_eq!(Kind::Switch.read_text("1").unwrap(), [Value::Switch(true)]);
-        assert_eq!(verify.read_text("never").unwrap(), [Value::Word("never")]);
-        assert_eq!(number.read_text("10").unwrap(), [Value::Number(10)]);
-        assert_eq!(
-            Kind::List.read_text("a, b,,").unwrap(),
-            [Value::List(vec!["a".into(), "b".into()])]
-        );
-        for (kind, text, why) in [
-            (Kind::Switch, "yes", "is not allowed; expected true or false"),
-            (verify, "often", "is not allowed; expected never or always"),
-            (number, "0", "is not allowed; expected a whole number from 1 to 10 (seconds)"),
-            (number, "11", "is not allowed; expected a whole number from 1 to 10 (seconds)"),
-            (number, "1.5", "is not allowed; expected a whole number from 1 to 10 (seconds)"),
-            (Kind::Agent, " ", "is not allowed; expected a short name such as my-agent"),
-            (Kind::Source, "a b", "is not allowed; expected 1 to 80 of A-Z a-z 0-9 : . _ -"),
-            (
-                Kind::StateLabels,
-                "busy=x",
-                "is not a state; expected idle, working, blocked, done or unknown",
-            ),
-        ] {
-            assert_eq!(kind.read_text(text).unwrap_err().why, why, "{text}");
-        }
-    }
-
-    #[test]
-    fn blank_labels_are_ignored() {
-        let labels = Kind::StateLabels.read_text("idle= , blocked=Needs you").unwrap();
-        assert_eq!(labels, [Value::Label(StateKey::Blocked, "Needs you".into())]);
-    }
-
-    #[test]
-    fn what_is_shown_of_a_value_is_short_and_clean() {
-        let found =
-            Kind::Switch.read_text(&format!("\u{1b}[31m{}", "x".repeat(500))).unwrap_err().found;
-        assert!(found.len() < 80 && !found.contains('\u{1b}'), "{found}");
-    }
 }

@@ -4,151 +4,195 @@ mod environment;
 mod file;
 pub(crate) mod flags;
 mod kind;
-mod origin;
-mod problem;
-mod sources;
 pub(crate) mod table;
-mod value;
-
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
-use herdr_proto::{AgentLabel, StateKey};
+use herdr_proto::{AgentLabel, SourceId, StateKey};
 use herdr_reporter::sidecar::{SourceNotice, source_for};
 use herdr_reporter::{Config, Privacy};
 
-use file::Whose;
-use origin::Origin;
-pub(crate) use problem::Problems;
-pub(crate) use sources::Sources;
+use file::FileOf;
+use flags::SettingFlags;
+use kind::{Assignment, Value};
 use table::{SETTINGS, Setting};
-use value::Value;
 
-/// The merged settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// The agent's name.
     pub(crate) agent: String,
-    /// Whether a project may switch reporting on.
-    pub(crate) trust_project: bool,
-    /// What the library takes.
     pub(crate) config: Config,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { agent: "agent".to_owned(), trust_project: false, config: Config::default() }
+        Self { agent: "agent".to_owned(), config: Config::default() }
     }
 }
 
-/// A setting was given a value somewhere.
-#[derive(Debug, Clone)]
-pub(crate) struct Assignment {
-    setting: &'static Setting,
-    value: Value,
-    origin: Origin,
+impl Settings {
+    /// The source, as it was set or made of the agent's name.
+    pub(crate) fn source(&self, agent: &AgentLabel) -> SourceId {
+        self.config.source.clone().unwrap_or_else(|| source_for(agent))
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    /// The person's own file, if there is a place for one.
+    pub(crate) user_file: Option<PathBuf>,
+    pub(crate) project_file: PathBuf,
+    pub(crate) variables: Vec<(OsString, OsString)>,
+    pub(crate) flags: SettingFlags,
+    /// The agent's name if nobody gives one, where it is not the built-in one.
+    pub(crate) agent: Option<String>,
+}
+
+impl Sources {
+    /// The environment of this process, the files that it names, and these
+    /// flags.
+    pub(crate) fn of_process(flags: SettingFlags) -> Self {
+        let folder = std::env::current_dir().unwrap_or_default();
+        Self {
+            user_file: user_file(|name| std::env::var_os(name)),
+            project_file: folder.join(".herdr-socket-report.toml"),
+            variables: std::env::vars_os().collect(),
+            flags,
+            agent: None,
+        }
+    }
+}
+
+/// An empty or relative base folder counts as none: so says the base folder
+/// specification.
+fn user_file(lookup: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let folder = |name| lookup(name).filter(|value| Path::new(value).is_absolute());
+    let base = folder("XDG_CONFIG_HOME").map(PathBuf::from);
+    let base = base.or_else(|| Some(Path::new(&folder("HOME")?).join(".config")))?;
+    Some(base.join("herdr-socket-report").join("config.toml"))
 }
 
 /// The settings, where each came from, and what is worth a word.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The settings.
     pub(crate) settings: Settings,
-    /// Whether somebody gave the agent's name.
     pub(crate) named: bool,
-    /// Each value as it stands in a file, with its origin.
-    pub(crate) shown: Vec<Shown>,
-    /// Odd, though allowed.
+    /// Each value as a line of a file, and where it came from. What is not set
+    /// stands behind a comment sign.
+    pub(crate) shown: Vec<(String, String)>,
     pub(crate) warnings: Vec<String>,
 }
 
-/// A merged value for people.
-#[derive(Debug)]
-pub(crate) struct Shown {
-    /// The key; a dotted one for a part of a setting.
-    pub(crate) key: String,
-    /// The value; `None` if nothing is set.
-    pub(crate) value: Option<String>,
-    /// Where it came from.
-    pub(crate) origin: String,
-}
-
-/// The values that won, by place in the table and part.
-type Merged = BTreeMap<(usize, Option<StateKey>), Assignment>;
-
 /// Reads and merges all of it, once.
-pub(crate) fn load(sources: Sources) -> Result<Loaded, Problems> {
+pub(crate) fn load(sources: Sources) -> Result<Loaded, Vec<String>> {
     let (loaded, problems) = load_what_fits(sources);
-    problems.unless_any(loaded)
+    if problems.is_empty() { Ok(loaded) } else { Err(problems) }
 }
 
 /// The same without the entries that are wrong, and what is wrong with them.
-pub(crate) fn load_what_fits(sources: Sources) -> (Loaded, Problems) {
-    let mut problems = Problems::none();
-    let mut merged = Merged::new();
-    for setting in &SETTINGS {
-        for value in setting.defaults() {
-            merge(&mut merged, Assignment { setting, value, origin: Origin::Default });
-        }
+pub(crate) fn load_what_fits(sources: Sources) -> (Loaded, Vec<String>) {
+    let (mut problems, mut warnings) = (Vec::new(), Vec::new());
+    let mut merged = Merged::default();
+    for setting in SETTINGS {
+        let values = setting.defaults().into_iter();
+        merged.add(values.map(|value| Assignment { setting, value, origin: None }));
     }
-    if let (Some(agent), Some(setting)) = (sources.agent, table::setting("agent")) {
-        let value = Value::Text(agent);
-        merge(&mut merged, Assignment { setting, value, origin: Origin::Default });
+    let agent = sources.agent.zip(table::setting("agent")).map(|(agent, setting)| Assignment {
+        setting,
+        value: Value::Text(agent),
+        origin: None,
+    });
+    merged.add(agent);
+    if let Some(path) = &sources.user_file {
+        merged.add(file::read(path, FileOf::User, &mut problems));
     }
-    let mut warnings = Vec::new();
-    if let Some(path) = &sources.persons_file {
-        for assignment in file::read(path, Whose::Persons, &mut problems) {
-            merge(&mut merged, assignment);
-        }
-    }
-    for assignment in file::read(&sources.projects_file, Whose::Projects, &mut problems) {
-        if needs_trust(&merged, &assignment) {
+    let mut projects = file::read(&sources.project_file, FileOf::Project, &mut problems);
+    projects.retain(|assignment| {
+        let trusted = merged.trusts(assignment);
+        if !trusted {
             warnings.push(format!(
-                "{}: enabled = true has no effect: your own file says false and does not set trust_project",
-                assignment.origin
+                "{}: enabled = true has no effect: your own file says false and does not set \
+                 trust_project",
+                assignment.origin.as_deref().unwrap_or_default()
             ));
-        } else {
-            merge(&mut merged, assignment);
         }
-    }
-    for assignment in environment::read(sources.variables, &mut problems) {
-        merge(&mut merged, assignment);
-    }
-    for assignment in sources.flags {
-        merge(&mut merged, assignment);
-    }
+        trusted
+    });
+    merged.add(projects);
+    merged.add(environment::read(sources.variables, &mut problems));
+    merged.add(sources.flags.0);
     let mut settings = Settings::default();
-    for assignment in merged.values() {
-        (assignment.setting.set)(&mut settings, &assignment.value);
+    for assignment in merged.0.values() {
+        assignment.setting.kind.set(&mut settings, &assignment.value);
     }
     check_source(&mut settings, &merged, &mut problems, &mut warnings);
     // Who wrote something about privacy did not want the default.
-    if problems.0.iter().any(|problem| problem.to_lowercase().contains("privacy")) {
+    if problems.iter().any(|problem| problem.to_lowercase().contains("privacy")) {
         settings.config.privacy = Privacy::Fixed;
     }
-    let named = find(&merged, "agent").is_some_and(|found| found.origin != Origin::Default);
-    (Loaded { shown: shown(&settings, &merged), settings, named, warnings }, problems)
+    let named = merged.find("agent").is_some_and(|found| found.origin.is_some());
+    (Loaded { shown: merged.shown(&settings), settings, named, warnings }, problems)
 }
 
-fn merge(merged: &mut Merged, assignment: Assignment) {
-    let place = SETTINGS.iter().position(|setting| setting.key == assignment.setting.key);
-    merged.insert((place.unwrap_or_default(), assignment.value.part()), assignment);
+/// The values that won, by place in the table and part.
+#[derive(Default)]
+struct Merged(BTreeMap<(usize, Option<StateKey>), Assignment>);
+
+impl Merged {
+    /// Adds what is stronger than all that is there.
+    fn add(&mut self, assignments: impl IntoIterator<Item = Assignment>) {
+        for assignment in assignments {
+            let key = assignment.setting.key;
+            let place = SETTINGS.iter().position(|setting| setting.key == key);
+            let part = match assignment.value {
+                Value::Label(state, _) => Some(state),
+                _ => None,
+            };
+            self.0.insert((place.unwrap_or_default(), part), assignment);
+        }
+    }
+
+    fn find(&self, key: &str) -> Option<&Assignment> {
+        self.0.values().find(|assignment| assignment.setting.key == key)
+    }
+
+    /// A project may switch reporting off for everybody who works on it, but on
+    /// only for those who did not switch it off.
+    fn trusts(&self, projects: &Assignment) -> bool {
+        let is = |key, on| self.find(key).is_some_and(|found| found.value == Value::Switch(on));
+        projects.setting.key != "enabled"
+            || projects.value == Value::Switch(false)
+            || is("enabled", true)
+            || is("trust_project", true)
+    }
+
+    fn shown(&self, settings: &Settings) -> Vec<(String, String)> {
+        let mut shown = Vec::new();
+        for (place, setting) in SETTINGS.iter().enumerate() {
+            let found = self.0.range((place, None)..=(place, Some(StateKey::Unknown)));
+            let before = shown.len();
+            shown.extend(found.map(|((_, part), Assignment { value, origin, .. })| {
+                let part = part.map(|part| format!(".{}", part.as_str())).unwrap_or_default();
+                let origin = origin.as_deref().unwrap_or("default").to_owned();
+                (format!("{}{part} = {value}", setting.key), origin)
+            }));
+            if shown.len() == before {
+                shown.push(unset(settings, setting));
+            }
+        }
+        shown
+    }
 }
 
-fn find<'a>(merged: &'a Merged, key: &str) -> Option<&'a Assignment> {
-    merged.values().find(|assignment| assignment.setting.key == key)
-}
-
-/// A project may switch reporting off for everybody who works on it, but on
-/// only for those who did not switch it off.
-fn needs_trust(merged: &Merged, projects: &Assignment) -> bool {
-    let is = |key, on| find(merged, key).is_some_and(|found| found.value == Value::Switch(on));
-    projects.setting.key == "enabled"
-        && projects.value.switch()
-        && is("enabled", false)
-        && !is("trust_project", true)
+fn unset(settings: &Settings, setting: &Setting) -> (String, String) {
+    match AgentLabel::parse(&settings.agent) {
+        Ok(label) if setting.key == "source" => {
+            let source = Value::Text(source_for(&label).to_string());
+            (format!("source = {source}"), "default, from the agent's name".to_owned())
+        }
+        _ => (format!("# {} =", setting.key), "not set".to_owned()),
+    }
 }
 
 /// Herdr drops what comes under the names of its own integrations, or locks
@@ -156,48 +200,19 @@ fn needs_trust(merged: &Merged, projects: &Assignment) -> bool {
 fn check_source(
     settings: &mut Settings,
     merged: &Merged,
-    problems: &mut Problems,
+    problems: &mut Vec<String>,
     warnings: &mut Vec<String>,
 ) {
     let Ok(label) = AgentLabel::parse(&settings.agent) else { return };
-    let source = settings.config.source.clone().unwrap_or_else(|| source_for(&label));
+    let source = settings.source(&label);
     let Some(notice) = SourceNotice::of(&source, &label) else { return };
     let key = if notice == SourceNotice::KnownLabel { "agent" } else { "source" };
-    let origin = find(merged, key).map_or(&Origin::Default, |found| &found.origin);
-    let what = format!("source {source} with agent {label}: {}", notice.text());
+    let origin = merged.find(key).and_then(|found| found.origin.as_deref()).unwrap_or("default");
+    let what = format!("{origin}: source {source} with agent {label}: {}", notice.text());
     if notice.is_refused() {
-        problems.add(origin, what);
+        problems.push(what);
         settings.config.source = None;
     } else {
-        warnings.push(format!("{origin}: {what}"));
+        warnings.push(what);
     }
-}
-
-fn shown(settings: &Settings, merged: &Merged) -> Vec<Shown> {
-    let mut shown = Vec::new();
-    for (place, setting) in SETTINGS.iter().enumerate() {
-        let found: Vec<_> =
-            merged.range((place, None)..=(place, Some(StateKey::Unknown))).collect();
-        for ((_, part), assignment) in &found {
-            shown.push(Shown {
-                key: part.map_or_else(
-                    || setting.key.to_owned(),
-                    |part| format!("{}.{}", setting.key, part.as_str()),
-                ),
-                value: Some(assignment.value.to_string()),
-                origin: assignment.origin.to_string(),
-            });
-        }
-        if found.is_empty() {
-            shown.push(unset(settings, setting));
-        }
-    }
-    shown
-}
-
-fn unset(settings: &Settings, setting: &Setting) -> Shown {
-    let label = AgentLabel::parse(&settings.agent).ok().filter(|_| setting.key == "source");
-    let value = label.map(|label| Value::Text(source_for(&label).to_string()).to_string());
-    let origin = if value.is_some() { "default, from the agent's name" } else { "not set" };
-    Shown { key: setting.key.to_owned(), value, origin: origin.to_owned() }
 }

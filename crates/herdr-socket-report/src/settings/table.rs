@@ -6,26 +6,21 @@ use std::time::Duration;
 use herdr_proto::{SourceId, Ttl};
 use herdr_reporter::{Privacy, ReasonLabel, Role, Source, UnverifiedPane};
 
-use super::Settings;
-use super::kind::Kind;
-use super::value::Value;
+use super::kind::Kind::{Choice, List, Name, Number, StateLabels, Switch, Text};
+use super::kind::{Kind, Value};
 
 /// A setting: its name everywhere, what it takes, and what it does.
 #[derive(Debug)]
 pub(crate) struct Setting {
     /// The key in files. Variables and flags are made of it.
     pub(crate) key: &'static str,
-    /// What it takes.
-    pub(crate) kind: Kind,
     /// The built-in value in the text form of variables and flags; empty where
     /// nothing is set.
     pub(crate) default: &'static str,
-    /// Who may set it.
     pub(crate) scope: Scope,
+    pub(crate) kind: Kind,
     /// What it is for, as a flag's help says it.
     pub(crate) help: &'static str,
-    /// Puts a value into the settings.
-    pub(crate) set: fn(&mut Settings, &Value),
 }
 
 /// Who may set a setting.
@@ -36,9 +31,11 @@ pub(crate) enum Scope {
     /// The person who runs it: their file, variables and flags. What a cloned
     /// project says does not count.
     Person,
-    /// Only the person's own file.
-    PersonsFile,
+    UserFile,
 }
+
+/// What the name of every setting's variable begins with.
+pub(crate) const VARIABLE_PREFIX: &str = "HERDR_REPORT_";
 
 impl Setting {
     /// The name of its flag, without the dashes before it.
@@ -46,7 +43,6 @@ impl Setting {
         self.key.replace('_', "-")
     }
 
-    /// The name of its variable.
     pub(crate) fn variable(&self) -> String {
         format!("{VARIABLE_PREFIX}{}", self.key.to_uppercase())
     }
@@ -60,334 +56,141 @@ impl Setting {
     }
 }
 
-/// What the name of every setting's variable begins with.
-pub(crate) const VARIABLE_PREFIX: &str = "HERDR_REPORT_";
-
-/// The setting with this key.
 pub(crate) fn setting(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// Every setting, in the order in which people read about them.
-pub(crate) static SETTINGS: [Setting; 25] = [
-    Setting {
-        key: "enabled",
-        kind: Kind::Switch,
-        default: "true",
-        scope: Scope::Anybody,
-        help: "Report at all. Switched off, nothing connects and input is read to its end",
-        set: |settings, value| settings.config.enabled = value.switch(),
-    },
-    Setting {
-        key: "agent",
-        kind: Kind::Agent,
-        default: "agent",
-        scope: Scope::Person,
-        help: "The agent's name in the sidebar; without one `exec` takes its command's. A name \
-               that Herdr knows itself is watched by Herdr too, so take one of your own",
-        set: |settings, value| value.text().clone_into(&mut settings.agent),
-    },
-    Setting {
-        key: "source",
-        kind: Kind::Source,
-        default: "",
-        scope: Scope::Person,
-        help: "Who reports, as Herdr files it; constant for a host. Without one it is `custom:` \
-               and the agent's name",
-        set: |settings, value| settings.config.source = SourceId::parse(value.text()).ok(),
-    },
-    Setting {
-        key: "display_name",
-        kind: Kind::Text,
-        default: "",
-        scope: Scope::Person,
-        help: "Shown instead of the agent's name",
-        set: |settings, value| {
-            settings.config.display_name = Some(value.text().to_owned()).filter(|n| !n.is_empty());
-        },
-    },
-    Setting {
-        key: "title",
-        kind: Kind::words(&["session", "none"]),
-        default: "session",
-        scope: Scope::Anybody,
-        help: "Where the pane's title comes from",
-        set: |settings, value| settings.config.title = from(value),
-    },
-    Setting {
-        key: "message",
-        kind: Kind::words(&["tool", "none"]),
-        default: "tool",
-        scope: Scope::Anybody,
-        help: "Where the reason of a block comes from",
-        set: |settings, value| settings.config.message = from(value),
-    },
-    Setting {
-        key: "working_message",
-        kind: Kind::words(&["tool", "none"]),
-        default: "tool",
-        scope: Scope::Anybody,
-        help: "Where the reason while working comes from",
-        set: |settings, value| settings.config.working_message = from(value),
-    },
-    Setting {
-        key: "tokens",
-        kind: Kind::words(&["auto", "none"]),
-        default: "auto",
-        scope: Scope::Anybody,
-        help: "Which tokens go out: model, ctx and the host's own, or none at all",
-        set: |settings, value| settings.config.tokens = from(value),
-    },
-    Setting {
-        key: "state_labels",
-        kind: Kind::StateLabels,
-        default: "",
-        scope: Scope::Anybody,
-        help: "Texts shown for states where the host sets none; blank ones are ignored",
-        set: |settings, value| {
-            if let Value::Label(state, label) = value {
-                settings.config.state_labels.insert(*state, label.clone());
-            }
-        },
-    },
-    Setting {
-        key: "reason_label",
-        kind: Kind::words(&["blocked", "all", "off"]),
-        default: "blocked",
-        scope: Scope::Anybody,
-        help: "For which states the reason is shown as the state's text",
-        set: |settings, value| {
-            settings.config.reason_label = match value.word() {
-                "all" => ReasonLabel::All,
-                "off" => ReasonLabel::Off,
-                _ => ReasonLabel::Blocked,
-            };
-        },
-    },
-    Setting {
-        key: "privacy",
-        kind: Kind::words(&["text", "tool", "fixed"]),
-        default: "text",
-        scope: Scope::Person,
-        help: "How much of the host's texts goes out: all, names of tools and titles, or only \
-               fixed phrases",
-        set: |settings, value| {
-            settings.config.privacy = match value.word() {
-                "tool" => Privacy::Tool,
-                "fixed" => Privacy::Fixed,
-                _ => Privacy::Text,
-            };
-        },
-    },
-    Setting {
-        key: "report_session",
-        kind: Kind::Switch,
-        default: "true",
-        scope: Scope::Person,
-        help: "Send the session with the first report. Herdr 0.8.2 drops it for a source of \
-               your own",
-        set: |settings, value| settings.config.report_session = value.switch(),
-    },
-    Setting {
-        key: "session_token",
-        kind: Kind::Switch,
-        default: "false",
-        scope: Scope::Person,
-        help: "Show the session's id as token `session`",
-        set: |settings, value| settings.config.session_token = value.switch(),
-    },
-    Setting {
-        key: "settle_ms",
-        kind: Kind::Number { min: 0, max: 60_000, unit: "milliseconds" },
-        default: "300",
-        scope: Scope::Person,
-        help: "How long an idle that follows work waits for work to go on, in milliseconds",
-        set: |settings, value| settings.config.settle = Duration::from_millis(value.number()),
-    },
-    Setting {
-        key: "metadata_ttl_s",
-        kind: Kind::Number { min: 1, max: 86_400, unit: "seconds" },
-        default: "180",
-        scope: Scope::Person,
-        help: "How long title, labels and tokens outlive a reporter that was killed, in seconds",
-        set: |settings, value| {
-            if let Ok(ttl) = Ttl::from_millis(value.number().saturating_mul(1000)) {
-                settings.config.metadata_ttl = ttl;
-            }
-        },
-    },
-    Setting {
-        key: "verify",
-        kind: Kind::Switch,
-        default: "true",
-        scope: Scope::Person,
-        help: "Compare what was reported with what the pane shows",
-        set: |settings, value| settings.config.verify = value.switch(),
-    },
-    Setting {
-        key: "unverified_pane",
-        kind: Kind::words(&["allow", "deny"]),
-        default: "allow",
-        scope: Scope::Person,
-        help: "What to do on a pane that can be proven neither ours nor somebody else's",
-        set: |settings, value| {
-            settings.config.unverified_pane = match value.word() {
-                "deny" => UnverifiedPane::Deny,
-                _ => UnverifiedPane::Allow,
-            };
-        },
-    },
-    Setting {
-        key: "any_pane",
-        kind: Kind::Switch,
-        default: "false",
-        scope: Scope::Person,
-        help: "Report also on a pane that is proven not to be ours",
-        set: |settings, value| settings.config.any_pane = value.switch(),
-    },
-    Setting {
-        key: "allow_foreign_socket",
-        kind: Kind::Switch,
-        default: "false",
-        scope: Scope::Person,
-        help: "Accept a socket that another user serves",
-        set: |settings, value| settings.config.allow_foreign_socket = value.switch(),
-    },
-    Setting {
-        key: "hedge",
-        kind: Kind::Switch,
-        default: "true",
-        scope: Scope::Person,
-        help: "Send a request that is safe to repeat again when its answer is late",
-        set: |settings, value| settings.config.hedge = value.switch(),
-    },
-    Setting {
-        key: "defer_to",
-        kind: Kind::List,
-        default: "herdr-agent-state",
-        scope: Scope::Person,
-        help: "Leave the pane to a loaded reporter whose path contains one of these",
-        set: |settings, value| settings.config.defer_to = value.list().to_vec(),
-    },
-    Setting {
-        key: "loaded_reporters",
-        kind: Kind::List,
-        default: "",
-        scope: Scope::Person,
-        help: "Paths of the reporters that the host has actually loaded",
-        set: |settings, value| {
-            settings.config.loaded_reporters = value.list().iter().map(Into::into).collect();
-        },
-    },
-    Setting {
-        key: "role",
-        kind: Kind::words(&["interactive", "headless", "subagent", "workflow_stage"]),
-        default: "interactive",
-        scope: Scope::Person,
-        help: "What the agent is to the pane; only an interactive one claims it",
-        set: |settings, value| {
-            settings.config.role = match value.word() {
-                "headless" => Role::Headless,
-                "subagent" => Role::Subagent,
-                "workflow_stage" => Role::WorkflowStage,
-                _ => Role::Interactive,
-            };
-        },
-    },
-    Setting {
-        key: "transport",
-        kind: Kind::Choice {
-            words: &["socket"],
-            refused: &[("cli", "this client speaks to the socket and never runs the program")],
-        },
-        default: "socket",
-        scope: Scope::Person,
-        help: "How reports travel",
-        // There is one way, so there is nothing to keep.
-        set: |_, _| {},
-    },
-    Setting {
-        key: "trust_project",
-        kind: Kind::Switch,
-        default: "false",
-        scope: Scope::PersonsFile,
-        help: "Let a project's file switch reporting on where your own file switches it off",
-        set: |settings, value| settings.trust_project = value.switch(),
-    },
-];
+/// `/// HELP`, then `KEY = DEFAULT, SCOPE, KIND;` for each setting.
+macro_rules! settings {
+    ($($(#[doc = $help:literal])+ $key:ident = $default:literal, $scope:ident, $kind:expr;)+) => {
+        /// Every setting, in the order in which people read about them.
+        pub(crate) static SETTINGS: &[Setting] = &[$(Setting {
+            key: stringify!($key),
+            default: $default,
+            scope: Scope::$scope,
+            kind: $kind,
+            help: concat!($($help),+),
+        }),+];
+    };
+}
 
-fn from(value: &Value) -> Source {
-    match value.word() {
-        "none" => Source::None,
-        _ => Source::Auto,
-    }
+settings! {
+    /// Report at all. Switched off, nothing connects and input is read to its end
+    enabled = "true", Anybody, Switch(|it, on| it.config.enabled = on);
+    /// The agent's name in the sidebar; without one `exec` takes its command's. A name
+    /// that Herdr knows itself is watched by Herdr too, so take one of your own
+    agent = "agent", Person, Name(|it, name| name.clone_into(&mut it.agent));
+    /// Who reports, as Herdr files it; constant for a host. Without one it is `custom:`
+    /// and the agent's name
+    source = "", Person, Kind::Source(|it, source| it.config.source = SourceId::parse(source).ok());
+    /// Shown instead of the agent's name
+    display_name = "", Person, Text(|it, name| {
+        it.config.display_name = Some(name.to_owned()).filter(|name| !name.is_empty());
+    });
+    /// Where the pane's title comes from
+    title = "session", Anybody, Choice(&[
+        ("session", |it| it.config.title = Source::Auto),
+        ("none", |it| it.config.title = Source::None),
+    ]);
+    /// Where the reason of a block comes from
+    message = "tool", Anybody, Choice(&[
+        ("tool", |it| it.config.message = Source::Auto),
+        ("none", |it| it.config.message = Source::None),
+    ]);
+    /// Where the reason while working comes from
+    working_message = "tool", Anybody, Choice(&[
+        ("tool", |it| it.config.working_message = Source::Auto),
+        ("none", |it| it.config.working_message = Source::None),
+    ]);
+    /// Which tokens go out: model, ctx and the host's own, or none at all
+    tokens = "auto", Anybody, Choice(&[
+        ("auto", |it| it.config.tokens = Source::Auto),
+        ("none", |it| it.config.tokens = Source::None),
+    ]);
+    /// Texts shown for states where the host sets none; blank ones are ignored
+    state_labels = "", Anybody, StateLabels;
+    /// For which states the reason is shown as the state's text
+    reason_label = "blocked", Anybody, Choice(&[
+        ("blocked", |it| it.config.reason_label = ReasonLabel::Blocked),
+        ("all", |it| it.config.reason_label = ReasonLabel::All),
+        ("off", |it| it.config.reason_label = ReasonLabel::Off),
+    ]);
+    /// How much of the host's texts goes out: all, names of tools and titles, or only
+    /// fixed phrases
+    privacy = "text", Person, Choice(&[
+        ("text", |it| it.config.privacy = Privacy::Text),
+        ("tool", |it| it.config.privacy = Privacy::Tool),
+        ("fixed", |it| it.config.privacy = Privacy::Fixed),
+    ]);
+    /// Send the session with the first report. Herdr 0.8.2 drops it for a source of
+    /// your own
+    report_session = "true", Person, Switch(|it, on| it.config.report_session = on);
+    /// Show the session's id as token `session`
+    session_token = "false", Person, Switch(|it, on| it.config.session_token = on);
+    /// How long an idle that follows work waits for work to go on, in milliseconds
+    settle_ms = "300", Person, Number(0, 60_000, "milliseconds", |it, time| {
+        it.config.settle = Duration::from_millis(time);
+    });
+    /// How long title, labels and tokens outlive a reporter that was killed, in seconds
+    metadata_ttl_s = "180", Person, Number(1, 86_400, "seconds", |it, time| {
+        if let Ok(ttl) = Ttl::from_millis(time.saturating_mul(1000)) {
+            it.config.metadata_ttl = ttl;
+        }
+    });
+    /// Compare what was reported with what the pane shows
+    verify = "true", Person, Switch(|it, on| it.config.verify = on);
+    /// What to do on a pane that can be proven neither ours nor somebody else's
+    unverified_pane = "allow", Person, Choice(&[
+        ("allow", |it| it.config.unverified_pane = UnverifiedPane::Allow),
+        ("deny", |it| it.config.unverified_pane = UnverifiedPane::Deny),
+    ]);
+    /// Report also on a pane that is proven not to be ours
+    any_pane = "false", Person, Switch(|it, on| it.config.any_pane = on);
+    /// Accept a socket that another user serves
+    allow_foreign_socket = "false", Person, Switch(|it, on| it.config.allow_foreign_socket = on);
+    /// Send a request whose answer is late again on another connection
+    hedge = "true", Person, Switch(|it, on| it.config.hedge = on);
+    /// Leave the pane to a loaded reporter whose path contains one of these
+    defer_to = "herdr-agent-state", Person, List(|it, list| it.config.defer_to = list.to_vec());
+    /// Paths of the reporters that the host has actually loaded
+    loaded_reporters = "", Person, List(|it, list| {
+        it.config.loaded_reporters = list.iter().map(Into::into).collect();
+    });
+    /// What the agent is to the pane; only an interactive one claims it
+    role = "interactive", Person, Choice(&[
+        ("interactive", |it| it.config.role = Role::Interactive),
+        ("headless", |it| it.config.role = Role::Headless),
+        ("subagent", |it| it.config.role = Role::Subagent),
+        ("workflow_stage", |it| it.config.role = Role::WorkflowStage),
+    ]);
+    /// How reports travel; there is one way
+    transport = "socket", Person, Choice(&[("socket", |_| {})]);
+    /// Let a project's file switch reporting on where your own file switches it off
+    trust_project = "false", UserFile, Switch(|_, _| {});
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
+    use crate::settings::Settings;
 
     #[test]
     fn the_defaults_here_are_those_of_the_library() {
         let mut settings = Settings::default();
-        for setting in &SETTINGS {
-            for value in setting.defaults() {
-                (setting.set)(&mut settings, &value);
-            }
+        for setting in SETTINGS {
+            assert!(setting.default.is_empty() || !setting.defaults().is_empty());
+            setting.defaults().iter().for_each(|value| setting.kind.set(&mut settings, value));
         }
         assert_eq!(settings.config, herdr_reporter::Config::default());
         assert_eq!(settings.agent, "agent");
     }
 
     #[test]
-    fn every_default_is_a_value_that_may_be_set() {
-        for setting in SETTINGS.iter().filter(|setting| !setting.default.is_empty()) {
-            assert!(setting.kind.read_text(setting.default).is_ok(), "{}", setting.key);
-        }
-    }
-
-    #[test]
-    fn every_word_of_a_choice_means_something_else() {
-        for setting in &SETTINGS {
-            let Kind::Choice { words, .. } = setting.kind else { continue };
-            let meanings: HashSet<String> = words
-                .iter()
-                .map(|word| {
-                    let mut settings = Settings::default();
-                    for value in setting.kind.read_text(word).unwrap() {
-                        (setting.set)(&mut settings, &value);
-                    }
-                    format!("{settings:?}")
-                })
-                .collect();
-            assert_eq!(meanings.len(), words.len(), "{}", setting.key);
-        }
-    }
-
-    #[test]
     fn a_project_may_set_seven_keys() {
-        let keys: Vec<_> = SETTINGS
-            .iter()
-            .filter(|setting| setting.scope == Scope::Anybody)
-            .map(|setting| setting.key)
-            .collect();
-        let allowed = [
-            "enabled",
-            "title",
-            "message",
-            "working_message",
-            "tokens",
-            "state_labels",
-            "reason_label",
-        ];
-        assert_eq!(keys, allowed);
-    }
-
-    #[test]
-    fn keys_are_unique() {
-        let keys: HashSet<_> = SETTINGS.iter().map(|setting| setting.key).collect();
-        assert_eq!(keys.len(), SETTINGS.len());
+        let anybody = SETTINGS.iter().filter(|setting| setting.scope == Scope::Anybody);
+        let keys: Vec<_> = anybody.map(|setting| setting.key).collect();
+        let allowed =
+            "enabled title message working_message tokens state_labels reason_label".split(' ');
+        assert_eq!(keys, allowed.collect::<Vec<_>>());
     }
 }

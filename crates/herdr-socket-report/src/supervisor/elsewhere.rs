@@ -3,21 +3,25 @@
 
 use std::cell::Cell;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
 use super::Seen;
+use crate::input::signals::Signals;
 
 /// Between two looks at whether the process is there.
 const LOOK: Duration = Duration::from_millis(500);
 /// Between two looks at its start and its stops, which cost a process each.
 const ASK: Duration = Duration::from_millis(1500);
 
-pub(super) struct Handle {
+/// A process whose end and stops are seen from outside. It is never taken for a
+/// later one with the same id.
+pub(crate) struct Watched {
     pid: Pid,
     since: String,
     asked: Cell<Option<Instant>>,
@@ -25,13 +29,13 @@ pub(super) struct Handle {
     ended: Cell<bool>,
 }
 
-impl Handle {
-    pub(super) fn open(pid: i32) -> io::Result<Option<Self>> {
+impl Watched {
+    pub(super) fn take_hold(pid: i32) -> io::Result<Option<Self>> {
         let Some(pid) = Pid::from_raw(pid) else { return Ok(None) };
         Ok(ask(pid)?.map(|(_, since)| Self::new(pid, since)))
     }
 
-    pub(super) fn inherited(pid: i32, since: Option<String>) -> io::Result<Self> {
+    pub(in crate::supervisor) fn inherited(pid: i32, since: Option<String>) -> io::Result<Self> {
         let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidInput)?;
         Ok(Self::new(pid, since.ok_or(io::ErrorKind::InvalidInput)?))
     }
@@ -51,18 +55,28 @@ impl Handle {
         clippy::unnecessary_wraps,
         reason = "on Linux there is something to hand over"
     )]
-    pub(super) fn to_stdin(&self) -> io::Result<Stdio> {
+    pub(in crate::supervisor) fn to_stdin(&self) -> io::Result<Stdio> {
         Ok(Stdio::null())
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "on Linux there is nothing to say")]
-    pub(super) fn since(&self) -> Option<&str> {
+    pub(in crate::supervisor) fn since(&self) -> Option<&str> {
         Some(&self.since)
     }
 
-    pub(super) fn wait(&self, signals: PollFd<'_>, limit: Duration) -> Seen {
+    #[expect(clippy::unused_self, reason = "on Linux there is one")]
+    pub(crate) fn end(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    pub(crate) fn pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
+    /// Waits for its end or a signal to us.
+    pub(in crate::supervisor) fn wait(&self, signals: &Signals, limit: Duration) -> Seen {
         let over = Instant::now() + limit;
-        let mut fds = [signals];
+        let mut fds = [PollFd::new(signals, PollFlags::IN)];
         loop {
             if self.is_over() {
                 return Seen::End;
@@ -104,7 +118,7 @@ impl Handle {
     }
 }
 
-/// The state and the start of a process; `None` if there is none.
+/// The state and the start of a process; `None` if it is gone.
 fn ask(pid: Pid) -> io::Result<Option<(String, String)>> {
     let output = Command::new("/bin/ps")
         .args(["-o", "state=,lstart=", "-p", &pid.as_raw_nonzero().to_string()])

@@ -21,6 +21,7 @@ use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::place::Place;
 use crate::settings::Loaded;
+use crate::wait::blocking;
 use crate::words::agent_of;
 
 /// Between two looks at the process while it is in front.
@@ -55,7 +56,7 @@ pub(crate) fn keep(args: &Args) -> Exit {
     let (mut loaded, _) = settings_that_fit(args.settings.clone(), agent);
     loaded.settings.config.leave_state = leaves_the_state_to_herdr(&loaded);
     loaded.settings.config.own_label = loaded.named;
-    let place = args.pane.find(|name| std::env::var_os(name));
+    let place = args.pane.find();
     let (Ok(Place::Pane(pane)), Ok(signals), Ok(pid)) =
         (place, Signals::hear(), u32::try_from(watched.pid()))
     else {
@@ -123,19 +124,12 @@ enum Now {
     Begins,
     /// It reports what control clients say, and that the process is stopped.
     Reports(Reporter),
-    /// It hears its process, and leaves the pane alone.
-    Aside(Aside),
-}
-
-/// Why the pane is left alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Aside {
-    /// The process runs in a command that has a supervisor.
+    /// It leaves the pane alone: the process runs in a command that has a
+    /// supervisor,
     Nested,
-    /// The process is stopped or in the background, and somebody wanted the
-    /// pane.
+    /// or it is stopped or in the background and somebody wanted the pane,
     Behind,
-    /// The process does not run in the pane.
+    /// or it does not run in the pane.
     Foreign,
 }
 
@@ -190,8 +184,8 @@ impl Supervisor {
     fn word(&self, control: &Control) -> Option<Word> {
         match &self.now {
             Now::Begins => None,
-            Now::Aside(Aside::Foreign) => Some(Word::Foreign),
-            Now::Aside(_) => Some(Word::Deferred),
+            Now::Foreign => Some(Word::Foreign),
+            Now::Nested | Now::Behind => Some(Word::Deferred),
             Now::Reports(_) if self.intake.holds_lease() == Some(false) => Some(Word::Deferred),
             // A pane without a control socket is still worth a supervisor.
             Now::Reports(_) => {
@@ -204,21 +198,17 @@ impl Supervisor {
     fn look(&mut self, standing: Standing) {
         match &self.now {
             Now::Begins if self.outer_is_there() => {
-                self.now = Now::Aside(Aside::Nested);
+                self.now = Now::Nested;
                 self.intake.hand_to_nobody(DiagnosticKind::Deferred, NESTED);
             }
-            Now::Begins => self.begin(),
-            Now::Aside(Aside::Foreign) => {}
-            Now::Aside(Aside::Nested) => {
-                if !self.outer_is_there() {
-                    self.begin();
-                }
-            }
-            Now::Aside(Aside::Behind) => {
+            Now::Nested if self.outer_is_there() => {}
+            Now::Begins | Now::Nested => self.begin(),
+            Now::Behind => {
                 if standing == Standing::InFront || self.is_quiet() {
                     self.begin();
                 }
             }
+            Now::Foreign => {}
             Now::Reports(reporter) => {
                 suspend(reporter, standing == Standing::Stopped);
                 self.let_go_if_asked(standing);
@@ -228,7 +218,7 @@ impl Supervisor {
 
     fn let_go_if_asked(&mut self, standing: Standing) {
         if self.door.was_asked() && standing < Standing::InFront {
-            let before = std::mem::replace(&mut self.now, Now::Aside(Aside::Behind));
+            let before = std::mem::replace(&mut self.now, Now::Behind);
             before.end(LET_GO);
             self.intake.hand_to_nobody(DiagnosticKind::Deferred, BEHIND);
         }
@@ -237,7 +227,7 @@ impl Supervisor {
     /// Begins to report, unless the process is proven to run elsewhere.
     fn begin(&mut self) {
         if self.is_foreign() {
-            self.now = Now::Aside(Aside::Foreign);
+            self.now = Now::Foreign;
             self.intake.hand_to_nobody(DiagnosticKind::ForeignPane, FOREIGN);
             return;
         }
@@ -301,24 +291,18 @@ impl Supervisor {
 }
 
 impl Now {
-    /// Takes everything off and gives the pane back.
     fn end(self, budget: Duration) {
         match self {
             Self::Reports(reporter) => drop(reporter.close(budget)),
-            Self::Begins | Self::Aside(_) => {}
+            Self::Begins | Self::Nested | Self::Behind | Self::Foreign => {}
         }
     }
-}
-
-fn blocking<T>(task: impl Future<Output = T>) -> Option<T> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-    Some(runtime.block_on(task))
 }
 
 /// Says the one word that a launcher waits for, and lets go of the pipe. A
 /// launcher that has gone is fine.
 fn say(word: Word) {
-    let _ = io::stdout().write_all(word.line()).and_then(|()| io::stdout().flush());
+    let _ = io::stdout().write_all(&word.line()).and_then(|()| io::stdout().flush());
     let null = File::options().write(true).open("/dev/null");
     let _ = null.map(|null| dup2_stdout(&null));
 }

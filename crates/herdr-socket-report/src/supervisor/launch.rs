@@ -1,6 +1,6 @@
 //! Starting a supervisor that is nobody's child.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -28,49 +28,40 @@ pub(crate) enum Word {
     Late,
 }
 
-impl Word {
-    /// As it goes through the pipe.
-    pub(super) fn line(self) -> &'static [u8] {
-        match self {
-            Self::Ready => b"r",
-            Self::Deaf => b"h",
-            Self::Deferred => b"d",
-            Self::Foreign => b"f",
-            Self::Gone | Self::Late => b"",
-        }
-    }
-}
+/// Words as they go through the pipe.
+const WORDS: [(Word, u8); 4] =
+    [(Word::Ready, b'r'), (Word::Deaf, b'h'), (Word::Deferred, b'd'), (Word::Foreign, b'f')];
 
-/// A supervisor to be started.
-pub(crate) struct Launch<'a> {
-    /// The process to watch over.
-    pub(crate) watched: &'a Watched,
-    /// The flags that say how, as they were given.
-    pub(crate) flags: Vec<OsString>,
-    /// The command, if there is one, for its name.
-    pub(crate) command: Option<OsString>,
-    /// How long to wait for its word.
-    pub(crate) patience: Duration,
+impl Word {
+    pub(super) fn line(self) -> Vec<u8> {
+        WORDS.into_iter().filter(|(word, _)| *word == self).map(|(_, byte)| byte).collect()
+    }
 }
 
 /// Between two looks at whether the middle process has ended.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// Starts a supervisor by way of a middle process, which is gone when this
-/// returns: the supervisor is a child of nobody that is left.
-pub(crate) fn launch(launch: Launch<'_>) -> io::Result<Word> {
-    let until = Instant::now() + launch.patience;
+/// returns: the supervisor is a child of nobody that is left. `flags` are as they
+/// were given, and `command` is for its name.
+pub(crate) fn launch(
+    watched: &Watched,
+    flags: Vec<OsString>,
+    command: Option<&OsStr>,
+    patience: Duration,
+) -> io::Result<Word> {
+    let until = Instant::now() + patience;
     let (mut word, said) = io::pipe()?;
     let mut middle = ourselves()?;
-    middle.args([COMMAND, "--detach", "--of", &launch.watched.pid().to_string()]);
-    if let Some(since) = launch.watched.since() {
+    middle.args([COMMAND, "--detach", "--of", &watched.pid().to_string()]);
+    if let Some(since) = watched.since() {
         middle.args(["--since", since]);
     }
-    middle.args(launch.flags);
-    if let Some(command) = launch.command {
+    middle.args(flags);
+    if let Some(command) = command {
         middle.arg("--").arg(command);
     }
-    middle.stdin(launch.watched.to_stdin()?).stdout(said).stderr(Stdio::null());
+    middle.stdin(watched.to_stdin()?).stdout(said).stderr(Stdio::null());
     let mut child = middle.spawn()?;
     // It holds an end of the pipe, which would never be at its end.
     drop(middle);
@@ -111,12 +102,10 @@ fn wait_for(word: &mut PipeReader, until: Instant) -> io::Result<Word> {
     }
     let mut byte = [0];
     let count = word.read(&mut byte)?;
-    let words = [Word::Ready, Word::Deaf, Word::Deferred, Word::Foreign];
-    let said = words.into_iter().find(|word| word.line() == &byte[..count]);
-    Ok(said.unwrap_or(Word::Gone))
+    let said = WORDS.into_iter().find(|(_, said)| count > 0 && *said == byte[0]);
+    Ok(said.map_or(Word::Gone, |(word, _)| word))
 }
 
-/// A middle process that hangs must hang nobody.
 fn reap(child: &mut Child, until: Instant) {
     while let Ok(None) = child.try_wait() {
         if Instant::now() >= until {

@@ -17,13 +17,13 @@ use clap::Parser as _;
 use herdr_proto::ReportState;
 
 pub(crate) use keep::keep;
-pub(crate) use launch::{Launch, Word, launch, ourselves};
+pub(crate) use launch::{Word, launch, ourselves};
 pub(crate) use watched::Watched;
 
 use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
 
-/// The command that a supervisor is. It is no part of the command line that
+/// The command that a supervisor is. It is not part of the command line that
 /// people have.
 const COMMAND: &str = "supervisor";
 

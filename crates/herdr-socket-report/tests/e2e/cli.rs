@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::path::Path;
 use std::process::Command;
 
 use fake_herdr::FakeHerdr;
@@ -42,8 +43,6 @@ fn completions_and_the_manual_come_out() {
         let output = sidecar(&["completions", shell]).run("");
         assert_eq!(output.code, Some(0));
         assert!(output.stdout.contains("herdr-socket-report"), "{shell}");
-        assert!(output.stdout.contains("unverified-pane"), "{shell}");
-        assert!(!output.stdout.contains("--detach"), "{shell}: only for people");
     }
     let output = sidecar(&["man"]).run("");
     assert_eq!(output.code, Some(0));
@@ -61,36 +60,57 @@ fn completions_and_the_manual_come_out() {
 }
 
 #[test]
-fn bash_completes_what_follows_a_command() {
+fn bash_completes_by_its_script() {
     if !there_is("bash") {
         return;
     }
     let script = sidecar(&["completions", "bash"]).run("").stdout;
-    let completes = |words: &[&str]| {
-        let (word, before) = (words[words.len() - 1], words[words.len() - 2]);
-        let asked = r#"
-            eval "$1"; shift
-            for word in $(complete -p herdr-socket-report); do
-                test "$last" = -F && function=$word; last=$word
-            done
-            word=$1 before=$2; shift 2
-            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-            $function herdr-socket-report "$word" "$before"
-            echo "${COMPREPLY[@]}""#;
-        let output = Command::new("bash")
-            .args(["--norc", "-c", asked, "bash", &script, word, before])
-            .args(words)
-            .output()
-            .unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{words:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
-    let program = "herdr-socket-report";
-    assert!(completes(&[program, "do"]).contains("doctor"));
-    assert_eq!(completes(&[program, "state", "w"]).trim(), "working");
-    assert_eq!(completes(&[program, "exec", "--state", "b"]).trim(), "blocked");
-    assert_eq!(completes(&[program, "run", "--privacy", ""]).split(' ').count(), 3);
-    assert!(completes(&[program, "watch", "--"]).contains("--strict"));
+    let asked = r#"
+        eval "$1"; shift
+        for word in $(complete -p herdr-socket-report); do
+            test "$last" = -F && function=$word; last=$word
+        done
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        $function herdr-socket-report "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+        echo "${COMPREPLY[@]}""#;
+    let program = Path::new(env!("CARGO_BIN_EXE_herdr-socket-report"));
+    let path = std::env::var("PATH").unwrap();
+    let output = Command::new("bash")
+        .args(["--norc", "-c", asked, "bash", &script, "herdr-socket-report", "state", "w"])
+        .env("PATH", format!("{}:{path}", program.parent().unwrap().display()))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "working");
+}
+
+#[test]
+fn shells_complete_states_keys_processes_and_commands() {
+    for shell in ["bash", "zsh", "fish"] {
+        let completes = |words: &[&str]| -> Vec<String> {
+            let setup = sidecar(&[&["--", "herdr-socket-report"], words].concat())
+                .env("HERDR_SOCKET_REPORT_COMPLETE", shell)
+                .env("PATH", "/usr/bin:/bin")
+                .env("_CLAP_COMPLETE_INDEX", &words.len().to_string())
+                .env("_CLAP_IFS", "\n");
+            let output = setup.run("");
+            assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{shell} {words:?}");
+            // Zsh and fish show what it is beside the word.
+            let word = |line: &str| line.trim().split([':', '\t']).next().unwrap().to_owned();
+            let lines = output.stdout.lines().filter(|line| !line.starts_with("\\:"));
+            lines.map(word).filter(|word| !word.is_empty()).collect()
+        };
+        assert_eq!(completes(&["do"]), ["doctor"], "{shell}");
+        assert_eq!(completes(&["state", "w"]), ["working"], "{shell}");
+        assert_eq!(completes(&["exec", "--state", "b"]), ["blocked"], "{shell}");
+        assert_eq!(completes(&["pane", "keys", "ent"]), ["enter"], "{shell}");
+        let this = std::process::id().to_string();
+        assert!(completes(&["attach", "--pid", &this]).contains(&this), "{shell}");
+        assert!(completes(&["exec", "tru"]).contains(&"true".to_owned()), "{shell}");
+        assert_eq!(completes(&["run", "--privacy", ""]), ["text", "tool", "fixed"], "{shell}");
+        assert!(completes(&["watch", "--s"]).contains(&"--strict".to_owned()), "{shell}");
+        assert!(completes(&["sup"]).is_empty(), "{shell}: only for people");
+    }
 }
 
 #[test]

@@ -143,16 +143,20 @@ fn outside_herdr_what_reports_is_quiet_and_what_looks_says_so() {
             command[2] = &this;
         }
         let strict = [&[command[0], "--strict"], &command[1..]].concat();
-        let takes_it = ["run", "attach"].contains(&command[0]) || HOOKS.contains(&command[0]);
+        // A status line has nothing to report of this input.
+        let hook = HOOKS.contains(&command[0]) && command[0] != "statusline";
+        let takes_it = ["run", "attach"].contains(&command[0]) || hook;
         for arguments in [command, strict].into_iter().take(1 + usize::from(takes_it)) {
             let output = sidecar(&arguments).run("{\"event\": \"agent_started\"}\n");
+            let strict = takes_it && arguments[1..].contains(&"--strict");
             let code = match arguments[0] {
                 "watch" | "doctor" | "pane" => 3,
                 "demo" => 2,
+                _ if strict => 3,
                 _ => 0,
             };
             assert_eq!(output.code, Some(code), "{arguments:?}: {output:?}");
-            let quiet = !["watch", "demo", "pane"].contains(&arguments[0]);
+            let quiet = !strict && !["watch", "demo", "pane"].contains(&arguments[0]);
             assert_eq!(output.stderr.is_empty(), quiet, "{arguments:?}: {}", output.stderr);
             let prints = ["doctor", "config", "completions", "man", "init", "sidebar"]
                 .contains(&arguments[0]);

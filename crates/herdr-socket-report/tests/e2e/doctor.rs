@@ -9,7 +9,8 @@ use rustix::process::{Signal, WaitOptions, waitpid};
 use serde_json::Value;
 
 use crate::pane::{Pane, complaints};
-use crate::support::requests;
+use crate::support::{inside, requests};
+use crate::terminal::{Terminal, visible};
 
 /// What one examination said.
 struct Seen {
@@ -115,6 +116,21 @@ fn the_text_is_for_people_and_holds_no_control_characters() {
         assert!(text.contains(words), "{text}");
     }
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+}
+
+#[test]
+fn at_a_terminal_it_wraps_and_has_colours_unless_they_are_switched_off() {
+    for (no_color, coloured) in [("", true), ("1", false)] {
+        let herdr = FakeHerdr::start().unwrap();
+        let setup = inside(&herdr, &["doctor"]).env("NO_COLOR", no_color);
+        let mut terminal = Terminal::start(setup, (90, 40));
+        terminal.wait(|drawn| drawn.contains("verdict"));
+        // It ends by itself.
+        let (code, drawn) = terminal.end(Signal::CONT);
+        assert_eq!(code, Some(0), "{drawn}");
+        assert_eq!(drawn.contains("\u{1b}[32mok\u{1b}[0m"), coloured, "{drawn}");
+        assert!(visible(&drawn).lines().all(|line| line.chars().count() <= 90), "{drawn}");
+    }
 }
 
 #[test]
@@ -282,6 +298,17 @@ fn another_reporters_row_is_left_alone_unless_told_to_write() {
     seen.shows();
     seen.says("report", true, "taken back");
     pane.wait_clean();
+}
+
+#[test]
+fn f30_a_detected_agents_row_is_left_alone_also_by_write() {
+    let pane = Pane::new();
+    let now = pane.herdr.now();
+    pane.herdr.with_model(|model| model.agent_appears(now, "w1:p1", "claude", "idle"));
+    let seen = doctor(&pane, &["--write"]);
+    seen.says("report", Value::Null, "Herdr shows an agent of its own");
+    assert_eq!(writes(&pane), 0);
+    assert_eq!(pane.now().agent.as_deref(), Some("claude"));
 }
 
 #[test]

@@ -102,7 +102,9 @@ fn thousands_of_bad_lines_are_all_named() {
 
 #[test]
 fn outside_herdr_everything_is_read_quietly() {
-    let output = sidecar(&["run", "--strict"]).run("{no\n".repeat(100_000));
-    assert_eq!(output.code, Some(0));
-    assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("", ""));
+    for (flags, code) in [(&["run"][..], 0), (&["run", "--strict"], 3)] {
+        let output = sidecar(flags).run("{no\n".repeat(100_000));
+        assert_eq!((output.code, output.stdout.as_str()), (Some(code), ""));
+        assert_eq!(output.stderr.lines().count(), usize::from(code == 3), "{}", output.stderr);
+    }
 }

@@ -117,6 +117,9 @@ fn f39_json_that_an_agent_appends_is_taken_in_silence() {
     let seen = pane.now();
     assert_eq!((seen.agent_status.as_str(), seen.title.as_deref()), ("blocked", Some("T")));
     assert_eq!((seen.tokens.len(), seen.state_labels["working"].as_str()), (2, "on it"));
+    let event = r#"{"event": "title_changed", "title": "Another"}"#;
+    pane.quietly(&["emit", event, APPENDED, "--strict"]);
+    assert_eq!(pane.now().title.as_deref(), Some("Another"));
     pane.quietly(&["release", APPENDED, "--strict"]);
     assert_eq!(pane.now().agent, None);
 }

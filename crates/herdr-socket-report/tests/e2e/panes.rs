@@ -79,6 +79,7 @@ fn exit_codes_say_what_stands_in_the_way() {
     assert_eq!(code(&["tick"]), Some(6));
     assert_eq!(code(&["wait", "--timeout", "5"]), Some(4));
     assert_eq!(code(&["keys", "C-u"]), Some(2));
+    assert_eq!(code(&["list", "--pane", "w1:p1"]), Some(2));
     assert_eq!(code(&["push", "x", "--profile", "vi"]), Some(2));
     assert_eq!(code(&["wait", "--until", "calm"]), Some(2));
     assert_eq!(code(&["read", "--lines", "0"]), Some(2));

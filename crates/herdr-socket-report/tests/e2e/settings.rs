@@ -40,6 +40,137 @@ fn settings_that_are_wrong_stop_before_anything_is_read() {
     assert!(output.stderr.contains("HERDR_REPORT_LOG"), "{}", output.stderr);
 }
 
+/// What `config show` says with these two files, variables and flags: the exit
+/// code, its lines without the file's names, and the complaints.
+fn show(
+    (persons, projects): (&str, &str),
+    variables: &[(&str, &str)],
+    flags: &[&str],
+) -> (Option<i32>, String, String) {
+    let mut setup = sidecar(&[&["config", "show"], flags].concat());
+    for (path, text) in [(PERSONS, persons), (PROJECTS, projects)] {
+        if !text.is_empty() {
+            setup = with_file(setup, path, text);
+        }
+    }
+    for (name, value) in variables {
+        setup = setup.env(name, value);
+    }
+    let folder = format!("{}/", setup.folder.path().display());
+    let output = setup.run("");
+    let clean = |text: &str| text.replace(&folder, "").replace(".config/herdr-socket-report/", "");
+    (output.code, clean(&output.stdout), clean(&output.stderr))
+}
+
+/// Each of these is a line, whatever blanks it has.
+#[track_caller]
+fn has(shown: &str, lines: &[&str]) {
+    let tidy = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown: Vec<_> = shown.lines().map(tidy).collect();
+    for line in lines {
+        assert!(shown.contains(&(*line).to_owned()), "{line}\n{shown:#?}");
+    }
+}
+
+#[test]
+fn stronger_sources_win() {
+    let files = ("title = 'none'\nsettle_ms = 1\nverify = false", "title = 'session'");
+    let variables = [("HERDR_REPORT_SETTLE_MS", "2"), ("HERDR_REPORT_PRIVACY", "tool")];
+    let (code, shown, complaints) = show(files, &variables, &["--privacy", "fixed"]);
+    assert_eq!((code, complaints.as_str()), (Some(0), ""));
+    has(
+        &shown,
+        &[
+            "title = \"session\" # .herdr-socket-report.toml:1",
+            "settle_ms = 2 # HERDR_REPORT_SETTLE_MS",
+            "privacy = \"fixed\" # --privacy",
+            "verify = false # config.toml:3",
+            "metadata_ttl_s = 180 # default",
+            "source = \"custom:agent\" # default, from the agent's name",
+        ],
+    );
+}
+
+#[test]
+fn each_mistake_names_line_key_value_and_what_is_allowed() {
+    let text = "enabled = 'yes'\n# a remark\nprivacy = 'sometimes'\ntitel = 'session'\nsettle_ms = -5\n\
+                any-pane = true\ntransport = 'cli'\ndefer_to = ['a', 1]\ncolour = 3\n\
+                [state_labels]\nbusy = 'x'\nidle = 4\n";
+    let (code, _, complaints) = show((text, "verify = \n"), &[("HERDR_REPORT_VERIFFY", "1")], &[]);
+    assert_eq!(code, Some(2));
+    let expected = [
+        "config.toml:1: enabled = \"yes\" is not allowed; expected true or false",
+        "config.toml:3: privacy = \"sometimes\" is not allowed; expected text, tool or fixed",
+        "config.toml:4: \"titel\" is not a setting; did you mean title?",
+        "config.toml:5: settle_ms = -5 is not allowed; expected a whole number from 0 to 60000 (milliseconds)",
+        "config.toml:6: \"any-pane\" is not a setting; did you mean any_pane?",
+        "config.toml:7: transport = \"cli\" is refused: this client speaks to the socket and never runs the program; expected socket",
+        "config.toml:8: defer_to = [...] is not allowed; expected a list of texts",
+        "config.toml:9: \"colour\" is not a setting; allowed are enabled, agent, source",
+        "config.toml:11: state_labels: \"busy\" is not a state; expected idle, working, blocked, done or unknown",
+        "config.toml:12: state_labels.idle is not allowed; expected a text",
+        ".herdr-socket-report.toml:1: ",
+        "\"HERDR_REPORT_VERIFFY\" is not a setting; did you mean HERDR_REPORT_VERIFY?",
+    ];
+    assert_eq!(complaints.lines().count(), expected.len(), "{complaints}");
+    for (complaint, expected) in complaints.lines().zip(expected) {
+        let complaint = complaint.strip_prefix("herdr-socket-report: ").unwrap();
+        assert!(complaint.starts_with(expected), "{complaint}\n{expected}");
+    }
+    let (_, _, complaints) = show((&"#".repeat(70_000), ""), &[], &[]);
+    assert!(complaints.contains("config.toml: cannot be read: it is over 64 KiB"), "{complaints}");
+}
+
+#[test]
+fn a_project_sets_only_what_a_stranger_may_set() {
+    let (code, _, complaints) = show(("", "privacy = 'text'"), &[], &[]);
+    assert_eq!(code, Some(2));
+    assert!(complaints.contains("privacy cannot be set by a project's file"), "{complaints}");
+    let on = "enabled = true";
+    for (persons, projects, variable, enabled, warned) in [
+        ("enabled = false", on, "", "enabled = false # config.toml:1", true),
+        (
+            "enabled = false\ntrust_project = true",
+            on,
+            "",
+            "enabled = true # .herdr-socket-report.toml:1",
+            false,
+        ),
+        (on, "enabled = false", "", "enabled = false # .herdr-socket-report.toml:1", false),
+        ("enabled = false", on, "1", "enabled = true # HERDR_REPORT_ENABLED", true),
+    ] {
+        let variable = [("HERDR_REPORT_ENABLED", variable)];
+        let variable = if variable[0].1.is_empty() { &[][..] } else { &variable };
+        let (_, shown, complaints) = show((persons, projects), variable, &[]);
+        has(&shown, &[enabled]);
+        assert_eq!(complaints.contains("enabled = true has no effect"), warned, "{complaints}");
+    }
+}
+
+#[test]
+fn labels_merge_by_state_and_lists_by_flag() {
+    let files = (
+        "defer_to = ['x']\nstate_labels = { idle = 'ready', blocked = 'wait', working = ' ' }",
+        "[state_labels]\nblocked = 'needs you'\nidle = ''\n",
+    );
+    let flags = ["--defer-to", "a,b", "--defer-to=c", "--loaded-reporter", "/p", "--any-pane"];
+    let variables = [("HERDR_REPORT_STATE_LABELS", "done=finished")];
+    let (code, shown, _) = show(files, &variables, &flags);
+    assert_eq!(code, Some(0));
+    has(
+        &shown,
+        &[
+            "state_labels.idle = \"ready\" # config.toml:2",
+            "state_labels.blocked = \"needs you\" # .herdr-socket-report.toml:2",
+            "state_labels.done = \"finished\" # HERDR_REPORT_STATE_LABELS",
+            "defer_to = [\"a\", \"b\", \"c\"] # --defer-to",
+            "loaded_reporters = [\"/p\"] # --loaded-reporters",
+            "any_pane = true # --any-pane",
+        ],
+    );
+    assert!(!shown.contains("state_labels.working"), "{shown}");
+}
+
 #[test]
 fn official_names_are_refused_and_known_ones_warn() {
     let herdr = FakeHerdr::start().unwrap();

@@ -112,6 +112,57 @@ fn a_real_session_goes_through() {
     assert!(!output.stdout.contains("private"), "{}", output.stdout);
 }
 
+/// What the log says of a line that goes by redacted.
+fn redacted(tee: &mut Tee, line: &str) -> String {
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    tee.exchange(format!("{line}\n").as_bytes());
+    let shown = tee.logged();
+    let answer = tee.logged();
+    assert!(!answer.contains("secr"), "{answer}");
+    shown.split_once(" > ").unwrap().1.to_owned()
+}
+
+#[test]
+fn redacted_only_the_protocols_own_words_stay() {
+    let herdr = FakeHerdr::start().unwrap();
+    let mut tee = Tee::before(&herdr, &["--redact"]);
+    let shown = redacted(
+        &mut tee,
+        r#"{"id":"t1","method":"pane.report_metadata","params":{"pane_id":"w1:p1",
+        "source":"custom:bot","agent":"bot","title":"secret","display_agent":"secret",
+        "state_labels":{"state":"secret"},"tokens":{"id":"secret","gone":null},"seq":4,
+        "agent_session_id":"secret","agent_session_path":"/secret","message":"secret",
+        "text":"s\u00e9cr\u00e9t","argv":["secret","secret"],
+        "agent_session":{"kind":"id","value":"secret"},"cwd":"/secret","new":{"x":"secret"}}}"#,
+    );
+    assert!(!shown.contains("secret"), "{shown}");
+    for part in [
+        r#""id":"t1""#,
+        r#""method":"pane.report_metadata""#,
+        r#""source":"custom:bot""#,
+        r#""seq":4"#,
+        r#""title":"<6 characters>""#,
+        r#""text":"<6 characters>""#,
+        r#""tokens":{"gone":null,"id":"<6 characters>"}"#,
+        r#""agent_session_path":"<7 characters>""#,
+        r#""kind":"id""#,
+    ] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+    // What a method says that nobody knows is not a word of the protocol.
+    let shown = redacted(
+        &mut tee,
+        r#"{"id":"a secret","method":"secret/notes","params":{"source":"my secret",
+        "reason":"a secret, told","state":"secr\u00e9t secret","event":{"x":"secret"},
+        "files":{"/home/secret":1,"/srv/secret.":2,"/srv/secrets":3},
+        "tokens":{"a secret":{"the secret":"secret"}},"kind":["secret"]}}"#,
+    );
+    assert!(!shown.contains("secr"), "{shown}");
+    assert!(shown.contains(r#"> 1":1"#) && shown.contains(r#"> 3":3"#), "{shown}");
+    assert_eq!(redacted(&mut tee, r#""secret""#), r#""<6 characters>""#);
+    assert_eq!(redacted(&mut tee, "no JSON"), "<7 bytes that are not JSON>");
+}
+
 #[test]
 fn a_stream_goes_through_as_it_comes_and_ends_with_its_client() {
     let herdr = FakeHerdr::start().unwrap();

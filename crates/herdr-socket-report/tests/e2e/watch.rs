@@ -76,7 +76,7 @@ fn lines_outlive_the_server() {
     state(&herdr, "blocked");
     let mut watch = inside(&herdr, &["watch"]).start();
     let line = watch.answer();
-    assert!(line.contains("w1:p1 ▲ bot: blocked"), "{line}");
+    assert!(line.contains("w1:p1 × bot: blocked"), "{line}");
 
     herdr.fault(Fault::Gone);
     let complaint = watch.complaint();

@@ -1,28 +1,28 @@
 //! `demo`: plays a session and shows the pane as it changes.
 
-#[cfg(unix)]
 mod picture;
-#[cfg(unix)]
-mod plain;
-#[cfg(unix)]
-mod play;
-#[cfg(unix)]
-pub(crate) mod screen;
 mod script;
-#[cfg(unix)]
 mod stage;
-pub(crate) mod view;
 
-#[cfg(unix)]
-pub(crate) use play::run;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
 
+use herdr_reporter::Reporter;
+
+use crate::exit::{Exit, Stop, say_why, usage};
+use crate::input::signals::Signals;
+use crate::output::say;
+use crate::picture::Screen;
 use crate::place::PaneFlags;
+use picture::Picture;
+use script::steps;
+use stage::Stage;
 
 /// Play a session and watch the pane change
 ///
 /// A session of thirty events goes through the real reporter and a real socket
 /// to a Herdr that is built in, and its pane is drawn as Herdr's sidebar shows
-/// one whose settings name all of its parts. Where stdout is no terminal, or
+/// one whose settings name all of its parts. Where stdout is not a terminal, or
 /// with --plain, it is told line by line. It takes a quarter of a minute, four
 /// seconds in plain lines, and leaves nothing behind.
 #[derive(Debug, clap::Args)]
@@ -37,9 +37,116 @@ pub(crate) struct Args {
     pane: PaneFlags,
 }
 
-/// There is no socket to play over.
-#[cfg(not(unix))]
-pub(crate) fn run(_: &Args) -> crate::exit::Exit {
-    crate::output::say("the demo plays on Linux and macOS only");
-    crate::exit::Exit::Unreachable
+const FRAME: Duration = Duration::from_millis(90);
+/// How long the last picture stays.
+const LAST: Duration = Duration::from_millis(900);
+/// Nobody watches lines appear, so they go faster than for a person.
+const FASTER: u32 = 4;
+/// How long a report may take to arrive.
+const DELIVERY: Duration = Duration::from_secs(1);
+/// How long the end may take.
+const END: Duration = Duration::from_millis(500);
+
+pub(crate) fn run(args: &Args) -> Exit {
+    say_why(play(args))
+}
+
+fn play(args: &Args) -> Result<Exit, Stop> {
+    let stage = Stage::set(args.live, &args.pane)?;
+    let deaf = |error| usage(format!("signals cannot be heard: {error}"));
+    let signals = Signals::hear().map_err(deaf)?;
+    let reporter = stage.reporter();
+    match (!args.plain).then(|| Screen::take(&signals, picture::ROOM)).flatten() {
+        Some(screen) => draw(&stage, &reporter, &signals, screen),
+        // A reader that went away has seen enough; the end is the same.
+        None => drop(tell(&stage, &reporter, &signals)),
+    }
+    // The cursor is back, so that an impatient person loses nothing.
+    signals.lose_patience_soon();
+    let mut diagnostics = reporter.diagnostics();
+    reporter.close(END);
+    while let Some(diagnostic) = diagnostics.try_recv() {
+        say(&format!("{}: {}", diagnostic.kind.as_str(), diagnostic.detail));
+    }
+    Ok(end(&stage))
+}
+
+/// Plays on the screen, until it is over or a signal comes.
+fn draw(stage: &Stage, reporter: &Reporter, signals: &Signals, mut screen: Screen) {
+    let mut picture = Picture::of(stage.place());
+    let mut steps = steps().into_iter().peekable();
+    let mut due = Instant::now();
+    let mut over = None;
+    loop {
+        let now = Instant::now();
+        while let Some(step) = steps.next_if(|step| now >= due + step.after) {
+            due += step.after;
+            picture.said.push(step.told);
+            let _ = reporter.record(step.event);
+        }
+        if let Ok(shown) = stage.look() {
+            picture.agent = shown.agent;
+        }
+        screen.draw(picture.lines(screen.room(), screen.colour));
+        let last = steps.peek().is_none() && now >= *over.get_or_insert(now + LAST);
+        if last || signals.came_within(FRAME) {
+            return;
+        }
+        screen.lend_if_stopped(signals);
+    }
+}
+
+/// Plays in lines; each event, and what the pane shows once it has changed.
+fn tell(stage: &Stage, reporter: &Reporter, signals: &Signals) -> io::Result<()> {
+    line(&format!(
+        "A session on {}; after > what the host says, below what the pane shows",
+        stage.place()
+    ))?;
+    let mut time = Duration::ZERO;
+    let mut before = String::new();
+    for step in steps() {
+        if signals.came_within(step.after / FASTER) {
+            return Ok(());
+        }
+        let _ = reporter.record(step.event);
+        time += step.after;
+        line(&format!("{:>5.1}s > {}", time.as_secs_f32(), step.told))?;
+        // The pane is looked at only after it was told, so the lines are the
+        // same however slow the machine is.
+        reporter.flush(DELIVERY);
+        if let Ok(shown) = stage.look() {
+            let sentence = shown.sentence();
+            if sentence != before {
+                line(&format!("         {sentence}"))?;
+                before = sentence;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Looks at the pane once more: nothing may remain.
+fn end(stage: &Stage) -> Exit {
+    let (text, exit) = match stage.look() {
+        Ok(shown) if stage.is_live() => {
+            (format!("The pane shows: {}", shown.sentence()), Exit::Fine)
+        }
+        Ok(shown) if shown.agent.is_none() && !shown.remains => (
+            "The pane is as it was before: no agent, title or token of the demo remains.\n\
+             Next, in a pane of your own Herdr:\n  herdr-socket-report doctor"
+                .to_owned(),
+            Exit::Fine,
+        ),
+        Ok(shown) => {
+            (format!("Something remains on the pane: {}", shown.sentence()), Exit::Refused)
+        }
+        Err(error) => (format!("The pane cannot be seen any more: {error}"), Exit::Unreachable),
+    };
+    // A reader that went away has seen enough.
+    let _ = line(&text);
+    exit
+}
+
+fn line(text: &str) -> io::Result<()> {
+    writeln!(io::stdout().lock(), "{text}")
 }

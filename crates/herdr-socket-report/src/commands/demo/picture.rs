@@ -1,193 +1,67 @@
 //! The demo as a picture that changes in place.
 
-use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use crate::picture::{Agent, Line, Style};
 
-use herdr_reporter::{Receipt, Reporter};
+/// Columns of Herdr's sidebar, and the rows that it shows of an agent here.
+const SIDEBAR: (usize, usize) = (25, 5);
+/// Columns of the sidebar with its frame and what is around it.
+const FRAMED: usize = SIDEBAR.0 + 8;
+/// Lines of the sidebar with its frame and its heading.
+const LINES: usize = SIDEBAR.1 + 3;
+/// Smallest terminal that holds the picture: columns, lines.
+pub(super) const ROOM: (u16, u16) = (30, 8);
+/// Columns from which on what the host says is shown beside the sidebar.
+const BESIDE: usize = 60;
 
-use super::screen::Screen;
-use super::script::steps;
-use super::stage::Stage;
-use super::view::{Line, Style, View};
-use crate::input::signals::Signals;
-
-/// One picture after the other.
-const FRAME: Duration = Duration::from_millis(90);
-/// How long the last picture stays.
-const LAST: Duration = Duration::from_millis(900);
-/// Most columns of the sidebar's entry …
-const ENTRY_MAX: usize = 52;
-/// … and those of the margin and the frame around it.
-const FRAMED: usize = 6;
-/// Lines of the sidebar with its heading.
-const SIDEBAR: usize = 6;
-/// Columns of what the host says.
-const SAID: usize = 40;
-/// Columns from which on what was answered is shown beside what was said.
-const BESIDE: usize = 59;
-/// Most lines of what was said and answered.
-const LINES: usize = 6;
-
-/// Plays the session on the screen, until it is over or a signal comes.
-pub(crate) fn play(stage: &Stage, reporter: &Reporter, signals: &Signals, mut screen: Screen) {
-    let mut receipts = reporter.receipts();
-    let mut picture = Picture { place: stage.place(), ..Picture::default() };
-    let mut steps = steps().into_iter().peekable();
-    let mut due = Instant::now();
-    let mut over = None;
-    loop {
-        let now = Instant::now();
-        while let Some(step) = steps.next_if(|step| now >= due + step.after) {
-            due += step.after;
-            picture.said.add(Line::default().with(Style::Plain, &step.told));
-            let _ = reporter.record(step.event);
-        }
-        while let Some(receipt) = receipts.try_recv() {
-            picture.answered.add(told(&receipt));
-        }
-        if let Ok(view) = stage.look() {
-            picture.view = view;
-        }
-        screen.draw(picture.lines(screen.room()));
-        if steps.peek().is_none() && now >= *over.get_or_insert(now + LAST) {
-            return;
-        }
-        picture.tick += 1;
-        if signals.came_within(FRAME) {
-            return;
-        }
-        screen.lend_if_stopped(signals);
-    }
-}
-
-fn told(receipt: &Receipt) -> Line {
-    let style = match receipt.outcome {
-        herdr_reporter::Outcome::Applied => Style::Idle,
-        herdr_reporter::Outcome::Superseded | herdr_reporter::Outcome::Unverified => Style::Faint,
-        _ => Style::Blocked,
-    };
-    let text = format!("{} {}", receipt.of.as_str(), receipt.outcome.as_str());
-    let seq = receipt.seq.map(|seq| format!("seq {}", seq.get())).unwrap_or_default();
-    Line::default().with(style, &text).blanks(2).with(Style::Faint, &seq)
-}
-
-#[derive(Default)]
-struct Picture {
+pub(super) struct Picture {
     place: String,
-    view: View,
-    said: Last,
-    answered: Last,
-    tick: usize,
+    /// What the pane shows, if it shows an agent.
+    pub(super) agent: Option<Agent>,
+    /// What the host said, oldest first.
+    pub(super) said: Vec<String>,
 }
 
 impl Picture {
+    /// A picture of a pane that shows nothing yet.
+    pub(super) fn of(place: String) -> Self {
+        Self { place, agent: None, said: Vec::new() }
+    }
+
     /// As much of it as fits; the sidebar comes first.
-    fn lines(&self, (columns, rows): (usize, usize)) -> Vec<Line> {
-        let spare = rows.saturating_sub(SIDEBAR);
-        let told = spare.saturating_sub(1).min(LINES);
-        // Blank lines come last: before the picture, within it, after it.
-        let blanks = spare.saturating_sub(told + 1);
-        let blank = |nth: usize| (blanks > nth).then(Line::default);
-        let mut lines: Vec<_> = blank(1).into_iter().collect();
-        lines.extend(self.sidebar(columns));
-        lines.extend(blank(0));
-        if told > 0 {
-            lines.extend(self.told(told, columns >= BESIDE));
+    pub(super) fn lines(&self, (columns, rows): (usize, usize), colour: bool) -> Vec<Line> {
+        let sidebar = self.sidebar(colour);
+        if columns >= BESIDE {
+            let mut said = self.said(LINES - 1).into_iter();
+            let beside = |line: Line| line.fit(FRAMED).then(said.next().unwrap_or_default());
+            return sidebar.into_iter().map(beside).collect();
         }
-        lines.extend(blank(2));
+        let room = rows.saturating_sub(LINES + 2).min(LINES - 1);
+        let mut lines = sidebar;
+        if room > 0 {
+            lines.push(Line::default());
+            lines.extend(self.said(room));
+        }
         lines
     }
 
-    fn sidebar(&self, columns: usize) -> Vec<Line> {
-        let width = columns.saturating_sub(FRAMED).min(ENTRY_MAX);
-        let rule = "─".repeat(width + 2);
-        let title = Line::default().blanks(2).with(Style::Strong, "Herdr's sidebar").blanks(2);
-        let mut lines = vec![title.with(Style::Faint, &self.place), faint(&format!("╭{rule}╮"))];
-        for entry in self.view.entry(width, self.tick) {
-            let entry = entry.cut(width);
-            let gap = width.saturating_sub(entry.width()) + 1;
-            lines.push(faint("│").blanks(1).then(entry).blanks(gap).with(Style::Faint, "│"));
-        }
+    fn sidebar(&self, colour: bool) -> Vec<Line> {
+        let (columns, rows) = SIDEBAR;
+        let rule = "─".repeat(columns);
+        let faint = |text: &str| Line::default().blanks(1).with(Style::Faint, text);
+        let nobody = || vec![Line::of(Style::Faint, "- no agent in this pane")];
+        let mut shown = self.agent.as_ref().map_or_else(nobody, |agent| agent.rows(colour));
+        shown.resize(rows, Line::default());
+        let mut lines = vec![faint(&self.place), faint(&format!("╭{rule}╮"))];
+        let framed = |row: &Line| faint("│").then(row.fit(columns)).with(Style::Faint, "│");
+        lines.extend(shown.iter().map(framed));
         lines.push(faint(&format!("╰{rule}╯")));
         lines
     }
 
-    /// What the host said, and `beside` it what became of it: a heading and so
-    /// many lines.
-    fn told(&self, count: usize, beside: bool) -> Vec<Line> {
-        let heading = faint("what the host says");
-        let gap = SAID - heading.width();
-        let answers = Line::default().blanks(gap).with(Style::Faint, "what became of it");
-        let mut lines = vec![if beside { heading.then(answers) } else { heading }];
-        let (said, answered) = (self.said.newest(count), self.answered.newest(count));
-        for place in 0..count {
-            let said = said.get(place).cloned().unwrap_or_default().cut(SAID - 4);
-            let gap = (SAID - 2).saturating_sub(said.width());
-            let line = Line::default().blanks(2).then(said);
-            let answer = answered.get(place).cloned().filter(|_| beside);
-            lines.push(match answer {
-                Some(answer) => line.blanks(gap).then(answer),
-                None => line,
-            });
-        }
-        lines
-    }
-}
-
-fn faint(text: &str) -> Line {
-    Line::default().blanks(2).with(Style::Faint, text)
-}
-
-/// The last few lines of something.
-#[derive(Default)]
-struct Last(VecDeque<Line>);
-
-impl Last {
-    fn add(&mut self, line: Line) {
-        if self.0.len() == LINES {
-            self.0.pop_front();
-        }
-        self.0.push_back(line);
-    }
-
-    /// The newest so many, oldest first.
-    fn newest(&self, count: usize) -> Vec<Line> {
-        self.0.iter().skip(self.0.len().saturating_sub(count)).cloned().collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn picture() -> Picture {
-        let pane = r#"{"pane_id": "w1:p1", "agent": "A name that is far too long for it",
-            "agent_status": "working", "title": "T", "tokens": {"ctx": "4k"}}"#;
-        let view = View::of(&serde_json::from_str(pane).unwrap());
-        let mut picture = Picture { place: "pane w1:p1".to_owned(), view, ..Picture::default() };
-        for number in 0..9 {
-            picture.said.add(Line::default().with(Style::Plain, &format!("said {number}")));
-            picture.answered.add(Line::default().with(Style::Plain, "state applied"));
-        }
-        picture
-    }
-
-    #[test]
-    fn it_fits_every_terminal_and_the_newest_is_there() {
-        for columns in [29, 40, 58, 59, 80, 200] {
-            for rows in SIDEBAR..40 {
-                let lines = picture().lines((columns, rows));
-                assert!(lines.len() <= rows, "{columns} {rows}");
-                let texts: Vec<_> = lines.iter().map(Line::plain).collect();
-                assert_eq!(texts.iter().any(|text| text.contains("said 8")), rows >= SIDEBAR + 2);
-                let frame = texts.iter().filter(|text| text.starts_with("  │"));
-                let widths: Vec<_> = frame.map(|text| text.chars().count()).collect();
-                let width = columns.min(ENTRY_MAX + FRAMED);
-                assert_eq!(widths, [width; 3], "{columns} {rows}: {texts:#?}");
-                let beside = texts.iter().any(|text| text.contains("applied"));
-                assert_eq!(beside, rows >= SIDEBAR + 2 && columns >= BESIDE, "{columns} {rows}");
-            }
-        }
-        assert_eq!(picture().lines((80, 30)).len(), 16);
+    /// The newest of what the host said, below a heading.
+    fn said(&self, count: usize) -> Vec<Line> {
+        let newest = self.said.iter().skip(self.said.len().saturating_sub(count));
+        let newest = newest.map(|said| Line::default().blanks(2).with(Style::Plain, said));
+        std::iter::once(Line::of(Style::Faint, " the host says")).chain(newest).collect()
     }
 }

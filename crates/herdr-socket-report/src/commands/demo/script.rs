@@ -11,7 +11,6 @@ use serde_json::Value;
 pub(crate) struct Step {
     /// How long after the one before, at the pace of a person who watches.
     pub(crate) after: Duration,
-    /// What happens.
     pub(crate) event: AgentEvent,
     /// The event and what matters of it, for people.
     pub(crate) told: String,
@@ -24,7 +23,6 @@ const SESSION: &str = include_str!("session.jsonl");
 /// Fields of which the first one there tells what an event is about.
 const TOLD: [&str; 8] = ["label", "title", "tool", "model", "used", "tokens", "labels", "agent_id"];
 
-/// The session, in order.
 pub(crate) fn steps() -> Vec<Step> {
     SESSION.lines().filter_map(step).collect()
 }

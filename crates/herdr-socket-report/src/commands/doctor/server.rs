@@ -9,7 +9,7 @@ use herdr_reporter::sidecar::judge_place;
 use herdr_reporter::{Config, UnverifiedPane};
 use herdr_socket_transport::{Client, Error, ErrorKind, Peer};
 
-use super::check::Check;
+use super::check::{Check, Obstacle};
 use crate::exit::Exit;
 use crate::text::shown;
 
@@ -17,10 +17,6 @@ use crate::text::shown;
 /// (protocol §1).
 const KNOWN_PROTOCOLS: [u64; 2] = [20, 22];
 
-/// A check that fails, and how far a report would come.
-pub(super) type Obstacle = (Exit, Check);
-
-/// Who answers at the socket.
 pub(super) async fn server(client: &Client) -> Result<Check, Obstacle> {
     const NAME: &str = "server";
     let pong = client.call(&Ping::default()).await.map_err(|error| unreachable(NAME, &error))?;
@@ -41,7 +37,6 @@ pub(super) async fn server(client: &Client) -> Result<Check, Obstacle> {
     })
 }
 
-/// The pane as it is now.
 pub(super) async fn pane(client: &Client, id: &PaneId) -> Result<(Check, PaneInfo), Obstacle> {
     const NAME: &str = "pane";
     let reply = client.call(&PaneGet::new(id.clone())).await;

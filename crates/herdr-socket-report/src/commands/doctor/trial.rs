@@ -8,8 +8,7 @@ use herdr_reporter::sidecar::{Reported, report_once, shown};
 use herdr_reporter::{AgentEvent, Config, Outcome, Part, Reason};
 use herdr_socket_transport::Endpoint;
 
-use super::check::Check;
-use super::server::Obstacle;
+use super::check::{Check, Obstacle};
 use crate::exit::Exit;
 
 const NAME: &str = "report";
@@ -27,7 +26,7 @@ pub(super) async fn trial(
     let limit = report_by.saturating_duration_since(Instant::now());
     let pane = shown(endpoint, config, limit).await.map_err(|_| late())?;
     if pane.agent.as_deref().and_then(canonical_label).is_some() {
-        let finding = "not tried: Herdr shows an agent of its own, whose row is left alone";
+        let finding = "not tried: Herdr shows an agent of its own, and its row is left alone";
         return Ok(Check::open(NAME, finding));
     }
     let mut claim = Claim::new(endpoint.pane().clone(), source, label, config.clone());

@@ -5,7 +5,7 @@ use std::io::Read;
 use herdr_proto::ReportState;
 use herdr_reporter::AgentEvent;
 use herdr_reporter::sidecar::EventLine;
-use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::input::{Item, LineReader};
@@ -14,7 +14,6 @@ use crate::output::say;
 /// Most that is read of stdin, in bytes.
 const INPUT_MAX: u64 = 16 * 1024 * 1024;
 
-/// An event that is to be reported.
 pub(super) struct Event {
     /// How it is called where something about it is wrong, as `event 2: `.
     /// Empty for one that is alone.
@@ -23,7 +22,6 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// One that a command made.
     pub(super) fn of(event: AgentEvent) -> Self {
         Self { name: String::new(), what: EventLine::Event(event) }
     }
@@ -35,7 +33,6 @@ impl Event {
         serde_json::to_string(event).ok()
     }
 
-    /// The state that it sets.
     pub(super) fn state(&self) -> Option<ReportState> {
         match &self.what {
             EventLine::Event(AgentEvent::StateSet { state, .. }) => Some(*state),
@@ -43,13 +40,13 @@ impl Event {
         }
     }
 
-    /// Says what is wrong with it.
     pub(super) fn complain(&self, wrong: &str) {
         say(&format!("{}{wrong}", self.name));
     }
 }
 
-/// Events that are arguments, each one of its own. What is wrong is said.
+/// Events that are arguments, each one of its own. What is wrong is said. JSON at
+/// the end that is not an event is what some agents append to a hook's command.
 pub(super) fn from_arguments(words: &[String]) -> (Vec<Event>, Exit) {
     let mut events = Vec::new();
     let mut exit = Exit::Fine;
@@ -59,10 +56,18 @@ pub(super) fn from_arguments(words: &[String]) -> (Vec<Event>, Exit) {
             Ok(Some(what)) => events.push(Event { name, what }),
             Ok(None) => {}
             Err(wrong) => {
-                let wrong = if holds_several(word) {
-                    "several JSON values; give each event an argument of its own".to_owned()
-                } else {
-                    wrong.to_string()
+                let values = serde_json::Deserializer::from_str(word).into_iter::<Value>();
+                let values: Vec<_> = values.take(2).collect();
+                let wrong = match &values[..] {
+                    [Ok(Value::Object(fields))]
+                        if number > 1 && number == words.len() && !fields.contains_key("event") =>
+                    {
+                        continue;
+                    }
+                    [Ok(_), Ok(_)] => {
+                        "several JSON values; give each event an argument of its own".to_owned()
+                    }
+                    _ => wrong.to_string(),
                 };
                 say(&format!("{name}{wrong}"));
                 exit = Exit::Usage;
@@ -75,52 +80,27 @@ pub(super) fn from_arguments(words: &[String]) -> (Vec<Event>, Exit) {
 /// Events that are the lines of an input, to its end. What is wrong is said.
 pub(super) fn from_lines(mut input: impl Read) -> (Vec<Event>, Exit) {
     let mut reader = LineReader::new();
-    let mut items = Vec::new();
-    let mut chunk = vec![0; 64 * 1024];
-    let mut left = INPUT_MAX;
+    let (mut items, mut bytes) = (Vec::new(), Vec::new());
     let mut exit = Exit::Fine;
-    loop {
-        match input.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(count) => {
-                left = left.saturating_sub(count as u64);
-                reader.push(&chunk[..count], &mut items);
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                say(&format!("stdin cannot be read: {error}"));
-                exit = Exit::Usage;
-                break;
-            }
-        }
-        if left == 0 {
-            say("stdin has over 16 MiB; the rest is left out");
-            exit = Exit::Usage;
-            break;
-        }
+    if let Err(error) = input.by_ref().take(INPUT_MAX).read_to_end(&mut bytes) {
+        say(&format!("stdin cannot be read: {error}"));
+        exit = Exit::Usage;
+    } else if matches!(input.read(&mut [0]), Ok(1..)) {
+        say("stdin has over 16 MiB; the rest is left out");
+        exit = Exit::Usage;
     }
+    reader.push(&bytes, &mut items);
     reader.finish(&mut items);
     let mut events = Vec::new();
-    for item in items {
-        match item {
-            Item::Event { line, event } => {
-                let name = format!("line {line}: ");
-                events.push(Event { name, what: EventLine::Event(event) });
-            }
-            Item::Flush { id, timeout } => {
-                events.push(Event { name: String::new(), what: EventLine::Flush { id, timeout } });
-            }
-            Item::Bad { line, why } => {
-                say(&format!("line {line}: {why}"));
+    for Item { line, what } in items {
+        let name = format!("line {line}: ");
+        match what {
+            Ok(what) => events.push(Event { name, what }),
+            Err(why) => {
+                say(&format!("{name}{why}"));
                 exit = Exit::Usage;
             }
         }
     }
     (events, exit)
-}
-
-/// Whether it is one event after the other, as `run` reads them from lines.
-fn holds_several(text: &str) -> bool {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    matches!((values.next(), values.next()), (Some(Ok(_)), Some(Ok(_))))
 }

@@ -6,14 +6,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use herdr_proto::{AgentLabel, Ttl};
 use herdr_reporter::machine::{Claim, OneShot};
-use herdr_reporter::sidecar::Process;
-use herdr_reporter::sidecar::{LeaseFile, Leavings, source_for};
-use herdr_reporter::sidecar::{Reported, report_once};
+use herdr_reporter::sidecar::{LeaseFile, Leavings, Process, Reported, report_once};
 use herdr_reporter::{AgentEvent, Outcome, Part};
 use herdr_socket_transport::Endpoint;
 
 use crate::settings::Loaded;
-use crate::wait::wait_for;
+use crate::wait::{blocking, wait_for};
 
 /// The kernel counts the starts of processes in units of this.
 const TICK: Duration = Duration::from_millis(10);
@@ -34,23 +32,21 @@ pub(super) struct Once<'a> {
 }
 
 impl Once<'_> {
-    /// Says it; `None` if the label is none or nothing can be sent.
+    /// Says it; `None` if the agent's name is not a label or nothing can be sent.
     pub(super) fn report(&self, events: Vec<AgentEvent>) -> Option<Reported> {
         let settings = &self.loaded.settings;
         let mut config = settings.config.clone();
         config.own_label = self.loaded.named;
         config.metadata_ttl = self.ttl;
         let agent = AgentLabel::normalize(&settings.agent)?;
-        let source = config.source.clone().unwrap_or_else(|| source_for(&agent));
+        let source = settings.source(&agent);
         let mut claim = Claim::new(self.pane.pane().clone(), source, agent, config);
         let turn = Turn::take(self.lease, self.until);
         let mut once = OneShot::new(events, self.started);
         once.left = self.shared.map(Leavings::noted_in).unwrap_or_default();
         claim.once = Some(once);
         let superseded = || turn.as_ref().is_some_and(|turn| turn.is_after(self.started));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-        let report = report_once(self.pane, claim, self.until, superseded);
-        let reported = runtime.block_on(report);
+        let reported = blocking(report_once(self.pane, claim, self.until, superseded))?;
         let said = |it: &herdr_reporter::Receipt| {
             matches!(it.of, Part::State | Part::Release) && it.outcome != Outcome::Failed
         };

@@ -1,6 +1,5 @@
 //! Saying it: to the pane's reporter, or straight to Herdr.
 
-use std::io::{self, IsTerminal as _};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,13 +12,14 @@ use herdr_socket_transport::{Absence, Endpoint};
 use super::Common;
 use super::event::Event;
 use super::once::{Once, started};
-use super::way::{Untaken, Way, hello, left, named_supervisor, way};
+use super::way::{Way, hello, late, left, named_supervisor, nobody, way};
 use crate::commands::{KEPT, settings};
-use crate::control::{Answers, Call, Hello, Refusal, is_timeout};
-use crate::exit::Exit;
+use crate::control::{Answers, Refusal, is_timeout};
+use crate::exit::{Exit, Stop, say_why};
 use crate::output::say;
 use crate::place::Place;
 use crate::settings::Loaded;
+use crate::wait::blocking;
 
 /// How long the whole may take. A hook that waits holds its agent up.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -29,20 +29,9 @@ const AGAIN: Duration = Duration::from_millis(10);
 /// One report of one of these commands.
 pub(crate) struct Report {
     common: Common,
-    /// The outcome is asked for.
     confirm: bool,
     /// The settings, where they have been read.
     loaded: Option<Loaded>,
-}
-
-/// What became of telling an owner.
-enum Told {
-    /// It was taken.
-    Taken(Answers),
-    /// The pane is another one's than the supervisor's, or it is let go.
-    NotHere(Refusal),
-    /// The owner went without an answer.
-    Gone,
 }
 
 impl Report {
@@ -56,30 +45,27 @@ impl Report {
         self.events((events.into_iter().map(Event::of).collect(), Exit::Fine))
     }
 
-    pub(super) fn event(self, event: AgentEvent) -> Exit {
-        self.events((vec![Event::of(event)], Exit::Fine))
-    }
-
     /// Reports events that were read, and how that went.
     pub(super) fn events(self, (events, read): (Vec<Event>, Exit)) -> Exit {
-        let (strict, confirm) = (self.common.strict || self.confirm, self.confirm);
-        let exit = self.report(events, read);
-        let asked = confirm || exit != Exit::NotApplied;
-        if strict && asked { exit } else { Exit::Fine }
+        let (asked, confirm) = (self.asked(), self.confirm);
+        match self.report(events, read) {
+            Exit::NotApplied if !confirm => Exit::Fine,
+            exit if asked => exit,
+            _ => Exit::Fine,
+        }
     }
 
-    /// Something about the arguments is wrong.
     pub(crate) fn refuse(self, wrong: &str) -> Exit {
         say(wrong);
-        if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
+        if self.asked() { Exit::Usage } else { Exit::Fine }
     }
 
-    fn report(mut self, events: Vec<Event>, mut exit: Exit) -> Exit {
+    fn report(mut self, events: Vec<Event>, read: Exit) -> Exit {
         let started = started();
-        let loaded = self.loaded.take().map_or_else(|| settings(self.common.settings.clone()), Ok);
-        let loaded = match loaded {
+        let read_now = || settings(self.common.settings.clone());
+        let loaded = match self.loaded.take().map_or_else(read_now, Ok) {
             Ok(loaded) => loaded,
-            Err(exit) => return exit,
+            Err(stop) => return say_why(Err(stop)),
         };
         let config = &loaded.settings.config;
         if !config.enabled || config.role != Role::Interactive {
@@ -87,91 +73,81 @@ impl Report {
                 say("not shown: the settings let nothing be reported (enabled, role)");
                 return Exit::NotApplied;
             }
-            return exit;
+            return read;
         }
         if events.is_empty() {
-            return exit;
+            return read;
         }
-        let outcome = self.deliver(&loaded, started, events).unwrap_or_else(|untaken| {
-            match untaken {
-                Untaken::Nobody => self.nobody(),
-                Untaken::Late(why) => {
-                    // Every hook that outlives its agent is; nobody can help it.
-                    if self.common.strict || self.confirm {
-                        say(&why);
-                    }
-                    Exit::Refused
-                }
-                Untaken::Failed(exit, why) => {
-                    say(&why);
-                    exit
-                }
-            }
-        });
-        if exit == Exit::Fine {
-            exit = outcome;
-        }
-        exit
+        let outcome = say_why(self.deliver(&loaded, started, events));
+        if read == Exit::Fine { outcome } else { read }
     }
 
-    /// Outside Herdr there is nothing to do, and nothing wrong with it, unless
-    /// somebody waits for what is not going to happen.
-    fn nobody(&self) -> Exit {
-        if self.confirm || io::stderr().is_terminal() {
-            say("nothing is reported: this is not a pane of Herdr");
-        }
-        if self.confirm { Exit::Unreachable } else { Exit::Fine }
+    fn asked(&self) -> bool {
+        self.common.strict || self.confirm
     }
 
     /// Finds out who takes the report and has it taken, within the limit.
-    fn deliver(&self, loaded: &Loaded, started: u64, events: Vec<Event>) -> Result<Exit, Untaken> {
+    fn deliver(&self, loaded: &Loaded, started: u64, events: Vec<Event>) -> Result<Exit, Stop> {
         let until = Instant::now() + LIMIT;
         let config = &loaded.settings.config;
         let wanted = events.iter().rev().find_map(Event::state);
-        let place = self.common.pane.find(|name| std::env::var_os(name));
+        let place = self.common.pane.find();
         if let Ok(Place::Outside(Absence::SwitchedOff)) = place {
-            return Err(Untaken::Nobody);
+            return Err(nobody(self.asked()));
         }
         let pane = match &place {
             Ok(Place::Pane(pane)) => Some((pane, LeaseFile::of_pane(config, pane))),
             _ => None,
         };
+        let confirmed = |exit| match &pane {
+            Some((pane, _)) => self.confirmed(exit, wanted, pane, config, until),
+            None => exit,
+        };
         let mut named = named_supervisor(&self.common.pane, pane.as_ref());
         let hello = hello(pane.as_ref(), &self.common.settings);
+        let lines: Vec<String> = events.iter().filter_map(Event::line).collect();
         loop {
-            let (call, is_supervisor) = match way(named.as_deref(), &place, pane.as_ref(), until)? {
-                Way::Supervisor(call) => (call, true),
-                Way::Owner(call) => (call, false),
-                Way::Straight(pane, lease, shared) => {
+            let call = match way(named.as_deref(), &place, pane.as_ref(), until, self.asked())? {
+                Way::Owner(call) => call,
+                Way::Straight((pane, lease), shared) => {
                     let ttl = self.common.ttl;
-                    let (pane, lease) = (&pane, &lease);
                     let shared = shared.as_ref();
                     let once = Once { pane, lease, shared, loaded, ttl, started, until };
-                    let exit = straight(&once, events);
-                    return Ok(self.confirmed(exit, wanted, pane, config, until));
+                    return Ok(confirmed(straight(&once, events)));
                 }
             };
-            match self.tell(call, &hello, &events)? {
-                Told::Taken(answers) => {
-                    let exit = self.judge_answers(&answers, &events);
-                    return Ok(match &pane {
-                        Some((pane, _)) => self.confirmed(exit, wanted, pane, config, until),
-                        None => exit,
-                    });
+            let refused = match call.tell(&hello, &lines, self.asked()) {
+                Ok(answers) if answers.refused.is_none() => {
+                    return Ok(confirmed(self.judge_answers(&answers, &events)));
                 }
-                Told::NotHere(Refusal::OtherPane) if is_supervisor => named = None,
-                Told::NotHere(_) if left(until).is_zero() => {
-                    return Err(Untaken::Failed(Exit::Refused, KEPT.to_owned()));
+                Ok(answers) => answers.refused,
+                Err(error) if is_timeout(&error) => {
+                    let why = "the pane's reporter does not answer within 1 s; `doctor` says \
+                               which process it is";
+                    return Err(Stop(Exit::Unreachable, why.to_owned()));
                 }
-                Told::Gone if is_supervisor => {
-                    return Err(Untaken::Late("late: the supervisor has ended".to_owned()));
+                // It went without an answer.
+                Err(_) => None,
+            };
+            match refused {
+                Some((Refusal::Late, why)) => return Err(late(why, self.asked())),
+                Some((Refusal::Foreign | Refusal::OtherAgent, why)) => {
+                    return Err(Stop(Exit::Refused, why));
                 }
-                Told::Gone if left(until).is_zero() => {
+                Some((Refusal::OtherPane, _)) if named.is_some() => named = None,
+                Some(_) if left(until).is_zero() => {
+                    return Err(Stop(Exit::Refused, KEPT.to_owned()));
+                }
+                None if named.is_some() => {
+                    let why = "late: the supervisor has ended".to_owned();
+                    return Err(late(why, self.asked()));
+                }
+                None if left(until).is_zero() => {
                     let why = "the pane's reporter went away without an answer".to_owned();
-                    return Err(Untaken::Failed(Exit::Unreachable, why));
+                    return Err(Stop(Exit::Unreachable, why));
                 }
                 // The next look finds the pane free, or whoever has it then.
-                Told::Gone | Told::NotHere(_) => thread::sleep(AGAIN),
+                _ => thread::sleep(AGAIN),
             }
         }
     }
@@ -189,52 +165,20 @@ impl Report {
         let Some(wanted) = wanted.filter(|_| self.confirm && exit == Exit::Fine) else {
             return exit;
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let Ok(runtime) = runtime else { return Exit::Unreachable };
         // What was delivered in time is worth a look.
         let limit = left(until).max(LOOK);
-        match runtime.block_on(shown(pane, config, limit)) {
-            Ok(pane) if pane.agent.is_none() => {
-                say("not shown: the pane shows no agent");
-                Exit::NotApplied
+        say_why(match blocking(shown(pane, config, limit)) {
+            Some(Ok(pane)) if pane.agent.is_none() => {
+                Err(Stop(Exit::NotApplied, "not shown: the pane shows no agent".to_owned()))
             }
-            Ok(pane) if pane.agent_status.same_as(&wanted.status()) => Exit::Fine,
-            Ok(pane) => {
-                say(&format!(
-                    "not shown: the pane shows {}",
-                    crate::text::shown(pane.agent_status.as_str())
-                ));
-                Exit::NotApplied
+            Some(Ok(pane)) if pane.agent_status.same_as(&wanted.status()) => Ok(Exit::Fine),
+            Some(Ok(pane)) => {
+                let status = crate::text::shown(pane.agent_status.as_str());
+                Err(Stop(Exit::NotApplied, format!("not shown: the pane shows {status}")))
             }
-            Err(error) => {
-                say(&error.to_string());
-                Exit::Unreachable
-            }
-        }
-    }
-
-    fn tell(&self, call: Call, hello: &Hello, events: &[Event]) -> Result<Told, Untaken> {
-        let lines: Vec<String> = events.iter().filter_map(Event::line).collect();
-        let flush = self.common.strict || self.confirm;
-        match call.tell(hello, &lines, flush) {
-            Ok(Answers { refused: Some((because, detail)), .. }) => match because {
-                Refusal::OtherPane | Refusal::LetGo => Ok(Told::NotHere(because)),
-                Refusal::Late => Err(Untaken::Late(detail)),
-                Refusal::Foreign | Refusal::OtherAgent => {
-                    Err(Untaken::Failed(Exit::Refused, detail))
-                }
-            },
-            Ok(answers) => Ok(Told::Taken(answers)),
-            Err(error) if is_timeout(&error) => {
-                let why = format!(
-                    "the pane's reporter does not answer within {} s; `doctor` says which process \
-                     it is",
-                    LIMIT.as_secs()
-                );
-                Err(Untaken::Failed(Exit::Unreachable, why))
-            }
-            Err(_) => Ok(Told::Gone),
-        }
+            Some(Err(error)) => Err(Stop(Exit::Unreachable, error.to_string())),
+            None => Ok(Exit::Unreachable),
+        })
     }
 
     fn judge_answers(&self, answers: &Answers, events: &[Event]) -> Exit {
@@ -248,19 +192,19 @@ impl Report {
                 _ => say(wrong),
             }
         }
-        let asked = self.common.strict || self.confirm;
-        if answers.bad_lines.is_empty() { judge(answers, asked) } else { Exit::Usage }
+        match judge(answers) {
+            _ if !answers.bad_lines.is_empty() => Exit::Usage,
+            Err(stop) if self.asked() => say_why(Err(stop)),
+            _ => Exit::Fine,
+        }
     }
 }
 
 /// How long a look at the pane may take at least.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What the reporter's answers come to.
-fn judge(answers: &Answers, asked: bool) -> Exit {
-    if !asked {
-        return Exit::Fine;
-    }
+/// What the answers come to.
+fn judge(answers: &Answers) -> Result<(), Stop> {
     let raised = |kinds: &[&str]| {
         answers.diagnostics.iter().rev().find(|(kind, _)| kinds.contains(&kind.as_str()))
     };
@@ -270,43 +214,35 @@ fn judge(answers: &Answers, asked: bool) -> Exit {
             state.remedy.as_deref().map(|remedy| format!("; {remedy}")).unwrap_or_default();
         match state.receipt.as_str() {
             "ignored" | "hidden" => {
-                say(&format!("not shown: {because}{remedy}"));
-                return Exit::NotApplied;
+                return Err(Stop(Exit::NotApplied, format!("not shown: {because}{remedy}")));
             }
             "failed" => {
-                say(&format!("not delivered: {because}{remedy}"));
-                return if because == "rejected" { Exit::Refused } else { Exit::Unreachable };
+                let refused = because == "rejected";
+                let exit = if refused { Exit::Refused } else { Exit::Unreachable };
+                return Err(Stop(exit, format!("not delivered: {because}{remedy}")));
             }
-            "applied" => return Exit::Fine,
+            "applied" => return Ok(()),
             // Replaced or not looked at; whether anything goes out at all is
             // said below.
             _ => {}
         }
     }
     if let Some(detail) = &answers.not_ours {
-        say(detail);
-        return Exit::Refused;
+        return Err(Stop(Exit::Refused, detail.clone()));
     }
-    let refusals = ["foreign_pane", "deferred", "protocol_rejected"];
-    if let Some(Err(reason)) = answers.flushed.as_ref().filter(|_| raised(&refusals).is_none()) {
-        let why = raised(&["connect_failed", "timeout", "not_pane_api"]);
-        say(&match why {
-            Some((kind, detail)) => format!("{kind}: {detail}"),
-            None if reason == "timeout" => "not delivered in time".to_owned(),
-            None => format!("not delivered: {reason}"),
-        });
-        return Exit::Unreachable;
+    if let Some((kind, detail)) = raised(&["foreign_pane", "deferred", "protocol_rejected"]) {
+        return Err(Stop(Exit::Refused, format!("{kind}: {detail}")));
     }
-    match raised(&refusals) {
-        Some((kind, detail)) => {
-            say(&format!("{kind}: {detail}"));
-            Exit::Refused
-        }
-        None => Exit::Fine,
-    }
+    let Some(Err(reason)) = &answers.flushed else { return Ok(()) };
+    let why = raised(&["connect_failed", "timeout", "not_pane_api"]);
+    let why = match why {
+        Some((kind, detail)) => format!("{kind}: {detail}"),
+        None if reason == "timeout" => "not delivered in time".to_owned(),
+        None => format!("not delivered: {reason}"),
+    };
+    Err(Stop(Exit::Unreachable, why))
 }
 
-/// Reports to Herdr itself.
 fn straight(once: &Once<'_>, events: Vec<Event>) -> Exit {
     let mut exit = Exit::Fine;
     let mut activity = Activity::default();
@@ -326,11 +262,8 @@ fn straight(once: &Once<'_>, events: Vec<Event>) -> Exit {
     };
     let mut answers = Answers::of_once(&reported);
     if !reported.in_time && answers.diagnostics.iter().all(|(kind, _)| kind == "timeout") {
-        let detail = format!("the server does not answer within {} s", LIMIT.as_secs());
-        answers.diagnostics = vec![("timeout".to_owned(), detail)];
+        let detail = "the server does not answer within 1 s";
+        answers.diagnostics = vec![("timeout".to_owned(), detail.to_owned())];
     }
-    match judge(&answers, true) {
-        Exit::Fine => exit,
-        other => other,
-    }
+    say_why(judge(&answers).map(|()| exit))
 }

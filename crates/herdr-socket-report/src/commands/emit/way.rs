@@ -2,7 +2,7 @@
 //! owner, or Herdr itself.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use herdr_reporter::sidecar::{LeaseFile, supervised_by};
 use herdr_socket_transport::Endpoint;
 
 use crate::control::{Call, HERDR_REPORT_SOCKET, Hello, is_timeout};
-use crate::exit::Exit;
+use crate::exit::{Exit, Stop, usage};
 use crate::place::{PaneFlags, Place};
 use crate::settings::flags::SettingFlags;
 use crate::wait::wait_for;
@@ -19,27 +19,28 @@ use crate::wait::wait_for;
 /// nothing of it.
 const START: Duration = Duration::from_millis(500);
 
-/// A pane, and what says whose it is.
+/// A pane and its lease.
 pub(crate) type Target<'a> = (&'a Endpoint, LeaseFile);
 
-/// Who takes the report.
-pub(super) enum Way {
-    /// The supervisor that the environment names.
-    Supervisor(Call),
-    /// The pane's reporter.
+pub(super) enum Way<'a> {
+    /// The supervisor that the environment names, or the pane's reporter.
     Owner(Call),
     /// Herdr itself, while the lease is shared.
-    Straight(Endpoint, LeaseFile, Option<File>),
+    Straight(&'a Target<'a>, Option<File>),
 }
 
-/// Why nobody takes it.
-pub(super) enum Untaken {
-    /// There is nobody to report to, and that is as it should be.
-    Nobody,
-    /// What the speaker belongs to has ended.
-    Late(String),
-    /// Something else, in words.
-    Failed(Exit, String),
+/// Outside Herdr there is nothing to do, and nothing wrong with it, unless
+/// somebody waits for what is not going to happen.
+pub(super) fn nobody(asked: bool) -> Stop {
+    let told = asked || io::stderr().is_terminal();
+    let why = if told { "nothing is reported: this is not a pane of Herdr" } else { "" };
+    Stop(Exit::Unreachable, why.to_owned())
+}
+
+/// Every hook that outlives its agent is late; nobody can help it, and only who
+/// asked is told.
+pub(super) fn late(why: String, asked: bool) -> Stop {
+    Stop(Exit::Refused, if asked { why } else { String::new() })
 }
 
 /// The supervisor that the environment names, also a scrubbed one. One of another
@@ -50,7 +51,6 @@ pub(crate) fn named_supervisor(flags: &PaneFlags, pane: Option<&Target<'_>>) -> 
     (!flags.any() && !of_another).then_some(named)
 }
 
-/// Who speaks, as an owner is told.
 pub(crate) fn hello(pane: Option<&Target<'_>>, settings: &SettingFlags) -> Hello {
     Hello {
         socket: pane.map(|(pane, _)| pane.socket().to_owned()),
@@ -65,67 +65,65 @@ pub(super) fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now())
 }
 
-/// Finds out who takes the report.
-pub(super) fn way(
+pub(super) fn way<'a>(
     named: Option<&Path>,
     place: &Result<Place, String>,
-    pane: Option<&Target<'_>>,
+    pane: Option<&'a Target<'a>>,
     until: Instant,
-) -> Result<Way, Untaken> {
+    asked: bool,
+) -> Result<Way<'a>, Stop> {
     if let Some(path) = named {
-        return supervisor_at(path, until).map(Way::Supervisor);
+        return supervisor_at(path, until, asked).map(Way::Owner);
     }
-    let Some((pane, lease)) = pane else {
+    let Some(target) = pane else {
         return Err(match place {
-            Ok(Place::Broken(why)) => {
-                Untaken::Failed(Exit::Unreachable, format!("misconfigured: {why}"))
-            }
-            Err(wrong) => Untaken::Failed(Exit::Usage, wrong.clone()),
-            Ok(_) => Untaken::Nobody,
+            Ok(Place::Broken(why)) => Stop(Exit::Unreachable, format!("misconfigured: {why}")),
+            Err(wrong) => usage(wrong.as_str()),
+            Ok(_) => nobody(asked),
         });
     };
+    let (_, lease) = target;
     let socket = lease.control_socket();
-    let straight = |shared| Way::Straight((*pane).clone(), lease.clone(), shared);
     let way = wait_for(left(until), || {
         if let Ok(call) = Call::to(&socket, left(until)) {
             return Some(Way::Owner(call));
         }
         match lease.try_share() {
             Ok(None) => None,
-            Ok(shared) => Some(straight(shared)),
+            Ok(shared) => Some(Way::Straight(target, shared)),
             // A folder that cannot be written to keeps nobody from reporting.
-            Err(_) => Some(straight(None)),
+            Err(_) => Some(Way::Straight(target, None)),
         }
     });
     way.ok_or_else(|| {
         let why = "deferred: a reporter has the pane and takes no events from others";
-        Untaken::Failed(Exit::Refused, why.to_owned())
+        Stop(Exit::Refused, why.to_owned())
     })
 }
 
 /// Calls the supervisor that the environment names. One that starts is waited
 /// for; whoever has ended hears nothing any more, and nobody else does.
-fn supervisor_at(path: &Path, until: Instant) -> Result<Call, Untaken> {
+fn supervisor_at(path: &Path, until: Instant, asked: bool) -> Result<Call, Stop> {
     let of = supervised_by(path);
     let limit = if of.is_some() { left(until) } else { left(until).min(START) };
     let found = wait_for(limit, || match (Call::to(path, left(until)), supervised_by(path)) {
         (Ok(call), _) => Some(Ok(call)),
         (Err(_), Some((process, false))) => {
             let why = format!("late: process {process}, which the report is about, has ended");
-            Some(Err(Untaken::Late(why)))
+            Some(Err(late(why, asked)))
         }
         (Err(error), _) if error.kind() == io::ErrorKind::PermissionDenied => {
             let why = format!("the supervisor cannot be reached: {error}");
-            Some(Err(Untaken::Failed(Exit::Unreachable, why)))
+            Some(Err(Stop(Exit::Unreachable, why)))
         }
         (Err(error), _) if is_timeout(&error) => {
             let why = "the supervisor does not answer; `doctor` says which process it is";
-            Some(Err(Untaken::Failed(Exit::Unreachable, why.to_owned())))
+            Some(Err(Stop(Exit::Unreachable, why.to_owned())))
         }
         (Err(_), _) => None,
     });
     found.unwrap_or_else(|| {
         let gone = "late: the supervisor that HERDR_REPORT_SOCKET names is not there";
-        Err(Untaken::Late(gone.to_owned()))
+        Err(late(gone.to_owned(), asked))
     })
 }

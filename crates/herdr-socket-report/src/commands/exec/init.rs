@@ -1,5 +1,5 @@
-//! `exec` as the first process of a container: whose end ends every other
-//! process, and whose children are all that lose their parents.
+//! `exec` as the first process of a container. When that process ends, every
+//! other one ends, and every process that loses its parent becomes its child.
 //!
 //! It starts itself once more, which then becomes the command as everywhere, and
 //! stays as its parent. Both are in one process group, so that a terminal sends
@@ -22,7 +22,6 @@ use signal_hook::iterator::exfiltrator::raw::WithRawSiginfo;
 use crate::input::signals::{ignored_at_the_start, ignores};
 use crate::supervisor::ourselves;
 
-/// What is passed on to the command.
 const PASSED_ON: [i32; 17] = [
     SIGABRT, SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN,
     SIGTTOU, SIGURG, SIGUSR1, SIGUSR2, SIGVTALRM, SIGWINCH,
@@ -33,7 +32,6 @@ const LAST: Duration = Duration::from_secs(3);
 /// Between two looks at it.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Whether every other process ends with this one.
 pub(super) fn is_first_process() -> bool {
     std::process::id() == 1
 }
@@ -83,7 +81,6 @@ fn pass_on(mut signals: SignalsInfo<WithRawSiginfo>, command: Pid) {
     }
 }
 
-/// As shells say it.
 fn code(status: WaitStatus) -> i32 {
     status.exit_status().or_else(|| Some(128 + status.terminating_signal()?)).unwrap_or(1)
 }

@@ -1,22 +1,31 @@
 //! `exec`: starts a supervisor, then becomes the command.
 
-#[cfg(unix)]
-mod begin;
-#[cfg(not(unix))]
-#[path = "elsewhere.rs"]
-mod begin;
-#[cfg(unix)]
 mod init;
 
+use std::ffi::OsStr;
 use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 use herdr_proto::ReportState;
+use herdr_reporter::Role;
+use herdr_reporter::sidecar::LeaseFile;
+use rustix::process::getpid;
 
-pub(crate) use begin::run;
-
-use crate::place::PaneFlags;
+use crate::commands::{flags_before, settings_that_fit};
+use crate::control::HERDR_REPORT_SOCKET;
+use crate::exit::Exit;
+use crate::output::say;
+use crate::place::{PaneFlags, Place};
 use crate::settings::flags::SettingFlags;
-use crate::words::states;
+use crate::supervisor::{Watched, Word, launch};
+use crate::text::shown;
+use crate::words::agent_of;
+use crate::words::{command, state, states};
+use init::{is_first_process, stay};
 
 /// Become CMD, with a supervisor that keeps its pane true
 ///
@@ -35,7 +44,7 @@ pub(crate) struct Args {
     pane: PaneFlags,
     /// Say this state at once: idle, working or blocked; without it nothing is
     /// claimed before somebody knows
-    #[arg(long, value_name = "STATE", value_parser = states(), hide_possible_values = true)]
+    #[arg(long, value_name = "STATE", value_parser = state, add = states())]
     state: Option<ReportState>,
     /// Hide the pane from CMD's own integrations: HERDR_* is taken out of its
     /// environment, but for `HERDR_REPORT_SOCKET`
@@ -48,7 +57,94 @@ pub(crate) struct Args {
         required = true,
         trailing_var_arg = true,
         value_name = "CMD",
-        value_hint = clap::ValueHint::CommandWithArguments
+        add = command()
     )]
     command: Vec<OsString>,
+}
+
+/// How long CMD waits for its supervisor. It runs with or without one.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Becomes the command; comes back only if it cannot.
+pub(crate) fn run(args: Args) -> Exit {
+    let Some((program, arguments)) = args.command.split_first() else { return Exit::Usage };
+    let (loaded, wrong) = settings_that_fit(args.settings, agent_of(Path::new(program)));
+    if let Some(wrong) = wrong {
+        say(&wrong);
+    }
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if args.scrub {
+        scrub(&mut command);
+    }
+    let config = &loaded.settings.config;
+    match args.pane.find() {
+        Ok(Place::Pane(pane)) if config.enabled && config.role == Role::Interactive => {
+            if loaded.named {
+                loaded.warnings.iter().for_each(|warning| say(warning));
+            }
+            if is_first_process() {
+                say(&format!("as the first process it cannot supervise: {}", stay()));
+            }
+            let lease = LeaseFile::of_pane(config, &pane);
+            let socket = lease.supervisor_socket(std::process::id());
+            match supervise_this_process(args.command.len(), program) {
+                Ok(Word::Deaf) => say(&format!(
+                    "what hooks say is not heard: nobody can listen at {}; set XDG_RUNTIME_DIR to \
+                     a folder of this user's own",
+                    shown(&socket.to_string_lossy())
+                )),
+                Ok(_) => {}
+                Err(error) => say(&format!("no supervisor, so nothing is reported: {error}")),
+            }
+            // Also where nobody listens: what it says must not be taken for
+            // another agent's.
+            command.env(HERDR_REPORT_SOCKET, socket);
+        }
+        Ok(Place::Broken(why)) if config.enabled => say(&format!("misconfigured: {why}")),
+        Ok(_) => {}
+        Err(wrong) => {
+            say(&wrong);
+            return Exit::Usage;
+        }
+    }
+    let error = command.exec();
+    let name = shown(&program.to_string_lossy());
+    if error.kind() == io::ErrorKind::NotFound {
+        if is_there(Path::new(program)) {
+            say(&format!("{name} cannot be run: the interpreter that it asks for is not there"));
+            return Exit::NotExecutable;
+        }
+        say(&format!("there is no command {name}"));
+        return Exit::NotFound;
+    }
+    say(&format!("{name} cannot be run: {error}"));
+    Exit::NotExecutable
+}
+
+/// Whether it is not the program that is missing but its interpreter: the
+/// kernel says the same of both.
+fn is_there(program: &Path) -> bool {
+    if program.components().nth(1).is_some() || program.is_absolute() {
+        return program.is_file();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    !program.as_os_str().is_empty()
+        && std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
+}
+
+fn supervise_this_process(command_words: usize, program: &OsStr) -> Result<Word, String> {
+    let watched = Watched::open(getpid().as_raw_nonzero().get())?;
+    let watched = watched.ok_or("this process cannot be found")?;
+    launch(&watched, flags_before(command_words), Some(program), PATIENCE)
+        .map_err(|error| error.to_string())
+}
+
+fn scrub(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        let of_herdr = name.as_encoded_bytes().starts_with(b"HERDR_");
+        if of_herdr && name != HERDR_REPORT_SOCKET {
+            command.env_remove(name);
+        }
+    }
 }

@@ -21,11 +21,13 @@ pub(crate) use statusline::Args as StatuslineArgs;
 use super::agents::{Agent, names};
 use super::emit::{Common, Report};
 use super::settings_of;
-use crate::exit::Exit;
+use crate::exit::{Exit, say_why};
 use crate::output::{print, say};
+use crate::place::Place;
 use crate::settings::Loaded;
 use crate::text::{alternatives, shown};
-use crate::words::{lossy, words};
+use crate::wait::blocking;
+use crate::words::{agents, lossy};
 use payload::Payload;
 use said::Said;
 
@@ -35,9 +37,6 @@ use said::Said;
 /// argument, and reports what it says. `init AGENT` writes the hooks that call
 /// this. For an agent that Herdr knows the state is left to Herdr, and title,
 /// tokens and the reason of a block are shown.
-///
-/// Never fails the agent, unless --strict is given: what goes wrong is said on
-/// stderr.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -45,8 +44,8 @@ pub(crate) struct Args {
     /// claude, codex, gemini, cursor, copilot or qwen
     #[arg(
         value_name = "AGENT",
-        value_parser = words(names(Agent::has_hooks)),
-        hide_possible_values = true
+        value_parser = lossy(),
+        add = agents(names(Agent::has_hooks))
     )]
     caller: String,
     /// The event's name, where the call does not hold it, and the call, where
@@ -57,6 +56,8 @@ pub(crate) struct Args {
 
 /// How long a call may take to come in.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a look at the pane may take.
+const LOOK: Duration = Duration::from_millis(200);
 /// Longest call that is read. A tool's result may be in it.
 const CALL_MAX: u64 = 16 * 1024 * 1024;
 
@@ -95,7 +96,10 @@ fn refuse(common: Common, wrong: &str) -> Exit {
 fn report(common: Common, agent: &Agent, said: impl FnOnce(&Loaded) -> Said) -> Exit {
     let mut loaded = match settings_of(common.settings.clone(), Some(agent.name.to_owned())) {
         Ok(loaded) => loaded,
-        Err(exit) => return if common.strict { exit } else { Exit::Fine },
+        Err(stop) => {
+            let exit = say_why(Err(stop));
+            return if common.strict { exit } else { Exit::Fine };
+        }
     };
     let label = AgentLabel::normalize(&loaded.settings.agent);
     // Herdr finds such an agent by itself, be it in a moment.
@@ -109,24 +113,13 @@ fn report(common: Common, agent: &Agent, said: impl FnOnce(&Loaded) -> Said) -> 
 }
 
 /// Whether the pane shows a title, as far as that can be told.
-#[cfg(unix)]
 fn is_titled(common: &Common, loaded: &Loaded) -> bool {
-    use crate::place::Place;
-
-    /// How long a look at the pane may take.
-    const LOOK: Duration = Duration::from_millis(200);
-    let Ok(Place::Pane(pane)) = common.pane.find(|name| std::env::var_os(name)) else {
+    let Ok(Place::Pane(pane)) = common.pane.find() else {
         return false;
     };
     let look = herdr_reporter::sidecar::shown(&pane, &loaded.settings.config, LOOK);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let shown = runtime.ok().and_then(|runtime| runtime.block_on(look).ok());
+    let shown = blocking(look).and_then(Result::ok);
     shown.is_some_and(|pane| pane.title.is_some())
-}
-
-#[cfg(not(unix))]
-fn is_titled(_: &Common, _: &Loaded) -> bool {
-    true
 }
 
 /// The agent of this name that has what is asked for.

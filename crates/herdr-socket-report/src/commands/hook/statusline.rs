@@ -15,7 +15,7 @@ use crate::commands::agents::{Agent, names};
 use crate::commands::emit::Common;
 use crate::exit::Exit;
 use crate::output::{print, say};
-use crate::words::words;
+use crate::words::{agents, lossy};
 
 /// Take model and context from an agent's status line
 ///
@@ -29,8 +29,8 @@ pub(crate) struct Args {
     /// claude or qwen
     #[arg(
         value_name = "AGENT",
-        value_parser = words(names(Agent::has_statusline)),
-        hide_possible_values = true
+        value_parser = lossy(),
+        add = agents(names(Agent::has_statusline))
     )]
     caller: String,
     /// The command that draws the status line, after --

@@ -17,7 +17,7 @@ use super::sidebar;
 use crate::exit::Exit;
 use crate::output::{print, say};
 use crate::text::{alternatives, shown};
-use crate::words::words;
+use crate::words::{agents, lossy};
 use file::SettingsFile;
 use hooks::Hooks;
 
@@ -33,8 +33,8 @@ pub(crate) struct Args {
     /// the rows of Herdr's sidebar
     #[arg(
         value_name = "AGENT",
-        value_parser = words(names(|_| true).chain(["herdr"])),
-        hide_possible_values = true
+        value_parser = lossy(),
+        add = agents(names(|_| true).chain(["herdr"]))
     )]
     target: Option<String>,
     /// Add it

@@ -14,6 +14,7 @@ use super::tell::Told;
 use super::{Args, Command, Manner, Source};
 use crate::exit::Exit;
 use crate::output::say;
+use crate::wait::blocking;
 
 /// Set to 1 by a daemon that serves several panes, so that nothing it starts
 /// takes the daemon's own pane for its target.
@@ -25,22 +26,9 @@ const TEXT_MAX: u64 = 64 * 1024;
 /// Longest reply: hundreds of panes, or a tall screen in colour.
 const REPLY_MAX: usize = 16 * 1024 * 1024;
 
-/// Does what was asked, and says what happened.
 pub(crate) fn run(args: &Args) -> Exit {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            say(&format!("cannot begin: {error}"));
-            return Exit::Usage;
-        }
-    };
-    let json = args.common.json;
-    runtime.block_on(async {
-        match act(args).await {
-            Ok(told) => told.tell(json),
-            Err(error) => Told::error(&error).tell(json),
-        }
-    })
+    let outcome = blocking(act(args)).unwrap_or_else(|| Err(wrong(&"there is no runtime")));
+    outcome.unwrap_or_else(|error| Told::error(&error)).tell(args.common.json)
 }
 
 fn wrong(what: &impl ToString) -> Error {
@@ -53,6 +41,9 @@ async fn act(args: &Args) -> Result<Told, Error> {
     let options = Options::default().reply_cap(REPLY_MAX);
     let options = options.allow_foreign_socket(args.common.allow_foreign_socket);
     let client = Client::new(&socket, options);
+    if args.common.pane.is_some() && matches!(args.command, Command::List | Command::Watch { .. }) {
+        return Err(wrong(&"--pane has no effect on this command"));
+    }
     let target = || Target::resolve(args.common.pane.as_deref(), &origin());
     let mut builder = PaneControl::builder(client);
     if let Command::Push { options, .. } | Command::Prompt { options, .. } = &args.command
@@ -111,7 +102,6 @@ async fn act(args: &Args) -> Result<Told, Error> {
     })
 }
 
-/// Whose process this is.
 fn origin() -> Origin {
     if std::env::var_os(SHARED).is_some_and(|value| value == "1") {
         return Origin::Shared;
@@ -168,7 +158,6 @@ fn status_of(word: &str) -> Result<AgentStatus, Error> {
     status.ok_or_else(|| wrong(&format!("{word:?} is not a status; there are {}", words())))
 }
 
-/// The text itself, or stdin's.
 fn given(text: &str) -> Result<String, Error> {
     if text != "-" {
         return Ok(text.to_owned());

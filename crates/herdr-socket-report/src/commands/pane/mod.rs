@@ -1,14 +1,13 @@
 //! `pane`: read and drive panes.
 
-#[cfg(unix)]
 mod act;
-#[cfg(unix)]
 mod tell;
 
 use std::path::PathBuf;
 
-#[cfg(unix)]
 pub(crate) use act::run;
+
+use crate::words::keys;
 
 /// Read and drive panes
 ///
@@ -52,7 +51,6 @@ struct Common {
 }
 
 #[derive(Debug, clap::Subcommand)]
-#[cfg_attr(not(unix), expect(dead_code, reason = "there is no socket to speak to"))]
 enum Command {
     /// List all panes, in the server's order
     List,
@@ -79,7 +77,7 @@ enum Command {
     /// Keys have Herdr's names (`enter`, `ctrl+u`, `f5`, `a`), or say what is
     /// meant (`:interrupt`, `:submit`, `:clear-line`, `:escape`, `:up`, …).
     Keys {
-        #[arg(required = true, value_name = "KEY")]
+        #[arg(required = true, value_name = "KEY", add = keys())]
         keys: Vec<String>,
     },
     /// Type a text into the input box and send it, looking before every step
@@ -106,7 +104,7 @@ enum Command {
     Answer {
         /// The digest that `read --json` gave
         digest: herdr_pane_control::Digest,
-        #[arg(required = true, value_name = "KEY")]
+        #[arg(required = true, value_name = "KEY", add = keys())]
         keys: Vec<String>,
     },
     /// Wait until the agent has one of some statuses
@@ -150,11 +148,4 @@ enum Source {
     Recent,
     /// The same, wrapped rows joined
     RecentUnwrapped,
-}
-
-/// There is no socket to speak to.
-#[cfg(not(unix))]
-pub(crate) fn run(_: &Args) -> crate::exit::Exit {
-    crate::output::say("panes are reached on Linux and macOS only");
-    crate::exit::Exit::Unreachable
 }

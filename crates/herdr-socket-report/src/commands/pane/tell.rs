@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use crate::exit::Exit;
 use crate::output::say;
 
-/// What there is to say.
 pub(super) struct Told {
     text: String,
     json: Value,
@@ -26,7 +25,6 @@ impl Told {
         Self { text: text.into(), json, exit, wrong: false }
     }
 
-    /// There is nothing to say.
     pub(super) fn nothing() -> Self {
         Self::new("", Value::Null, Exit::Fine)
     }
@@ -166,7 +164,6 @@ impl Told {
         writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
     }
 
-    /// Prints it and ends with it.
     pub(super) fn tell(&self, json: bool) -> Exit {
         self.print(json);
         self.exit

@@ -1,22 +1,25 @@
 //! `run`: reports what a host writes to stdin.
 
-#[cfg(unix)]
-mod begin;
-#[cfg(not(unix))]
-#[path = "elsewhere.rs"]
-mod begin;
-#[cfg(unix)]
 mod flushes;
-#[cfg(unix)]
 mod session;
-#[cfg(unix)]
 mod voice;
 
-pub(crate) use begin::run;
+use herdr_reporter::Reporter;
+use herdr_reporter::sidecar::LeaseFile;
+use rustix::stdio::stdin;
+use rustix::termios::isatty;
 
-use crate::place::PaneFlags;
+use crate::commands::settings;
+use crate::control::Door;
+use crate::exit::{Exit, Stop, say_why, usage};
+use crate::log;
+use crate::place::{PaneFlags, Place};
+use crate::settings::Settings;
 use crate::settings::flags::SettingFlags;
-use crate::words::pid;
+use crate::supervisor::Watched;
+use crate::words::{pid, processes};
+use session::Session;
+use voice::Voice;
 
 /// Report what a host writes to stdin, one JSON event a line
 ///
@@ -36,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long)]
     strict: bool,
     /// End when the process with this id ends (Linux)
-    #[arg(long, value_name = "PID", value_parser = pid, allow_negative_numbers = true)]
+    #[arg(long, value_name = "PID", value_parser = pid, allow_negative_numbers = true, add = processes())]
     pid: Option<i32>,
     /// Leave the state to Herdr, for an agent that Herdr knows: title, tokens and
     /// the reason of a block show in the row that Herdr makes. If Herdr shows no
@@ -73,3 +76,74 @@ A host that knows only states writes lines such as
   {"event": "state_set", "state": "working"}
   {"event": "state_set", "state": "blocked", "label": "Run tests?"}
   {"event": "title_changed", "title": "Fix the login redirect"}"#;
+
+pub(crate) fn run(args: Args) -> Exit {
+    say_why(begin(args))
+}
+
+fn begin(args: Args) -> Result<Exit, Stop> {
+    let mut loaded = settings(args.settings)?;
+    if args.leave_state {
+        loaded.settings.config.leave_state = true;
+        loaded.settings.config.own_label = false;
+        // They are about states of a label that Herdr knows.
+        loaded.warnings.clear();
+    }
+    let place = args.pane.find().map_err(usage)?;
+    let host = args.pid.map(Watched::open).transpose().map_err(usage)?;
+    if matches!(&host, Some(Some(host)) if host.end().is_none()) {
+        let linux = "--pid works on Linux only; elsewhere the end of the input ends the report";
+        return Err(usage(linux));
+    }
+    let voice = Voice::start(args.receipts);
+    log::start(voice.errors()).map_err(usage)?;
+    let quiet = !loaded.settings.config.enabled || matches!(place, Place::Outside(_));
+    if !quiet {
+        loaded.warnings.iter().for_each(|warning| voice.say(warning));
+    }
+    if let (Some(None), Some(pid)) = (host.as_ref(), args.pid) {
+        voice.say(&format!(
+            "--pid {pid}: there is no such process, so there is nothing to wait for"
+        ));
+        return Ok(voice.finish(Exit::Fine));
+    }
+    // Whoever types has no other sign of life.
+    let typed = args.pid.is_none() && isatty(stdin());
+    if typed {
+        voice.say(r#"type events such as {"event": "agent_started"}; Ctrl-D ends it"#);
+    }
+    if let Place::Outside(why) = &place
+        && (typed || args.strict)
+    {
+        voice.say(&format!("nothing is reported: {why}"));
+    }
+    if let Place::Broken(why) = &place {
+        voice.diagnose("misconfigured", why);
+    }
+    let allow_foreign_socket = loaded.settings.config.allow_foreign_socket;
+    let lease = match &place {
+        Place::Pane(pane) => {
+            let lease = LeaseFile::of_pane(&loaded.settings.config, pane);
+            Some((Door::open(&loaded.settings, &lease), lease))
+        }
+        Place::Outside(_) | Place::Broken(_) => None,
+    };
+    let reporter = reporter(loaded.settings, &place, args.pid);
+    let strict = args.strict;
+    let session = Session { reporter, lease, place, voice, quiet, strict, allow_foreign_socket };
+    Ok(session.run(host.flatten()))
+}
+
+/// A reporter for a place; an inert one where there is nothing to report to.
+fn reporter(settings: Settings, place: &Place, host: Option<i32>) -> Reporter {
+    let mut builder = Reporter::builder(settings.agent).config(settings.config);
+    if let Some(host) = host.and_then(|pid| u32::try_from(pid).ok()) {
+        // Whether the pane is ours is asked about the agent, not about us.
+        builder = builder.process(host);
+    }
+    match place {
+        Place::Pane(endpoint) => builder.endpoint(endpoint.clone()),
+        Place::Outside(_) | Place::Broken(_) => builder.environment(|_| None),
+    }
+    .start()
+}

@@ -6,7 +6,8 @@ use herdr_reporter::DiagnosticKind::{
     ConnectFailed, Deferred, ForeignPane, NotPaneApi, ProtocolRejected, Timeout,
 };
 use herdr_reporter::sidecar::LeaseFile;
-use herdr_reporter::{Ended, Handle, Reporter};
+use herdr_reporter::{AgentEvent, Ended, Handle, Refused, Reporter};
+use serde_json::Value;
 
 use super::flushes::Flushes;
 use super::voice::Voice;
@@ -14,9 +15,10 @@ use crate::commands::KEPT;
 use crate::control::{Addresses, Control, Door, Intake};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
-use crate::input::{End, Host, Item, Stdin, leave_the_hosts_group};
+use crate::input::{End, Hear, Stdin, leave_the_hosts_group};
 use crate::place::Place;
 use crate::reach::{Unreached, reach};
+use crate::supervisor::Watched;
 
 /// How long the end may take, delivery of the last state and release together.
 const END: Duration = Duration::from_millis(500);
@@ -25,11 +27,9 @@ const LAST_STATE: Duration = Duration::from_millis(250);
 /// What the reporter's last words may take after its end.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// One run.
 pub(crate) struct Session {
     pub(crate) reporter: Reporter,
-    /// What says whose the pane is, and where others may speak to it; nothing
-    /// outside a pane.
+    /// Which clients are heard, and the pane's lease; nothing outside a pane.
     pub(crate) lease: Option<(Door, LeaseFile)>,
     pub(crate) place: Place,
     pub(crate) voice: Voice,
@@ -42,7 +42,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// Reads to the end and gives the pane back.
-    pub(crate) fn run(self, host: Option<Host>) -> Exit {
+    pub(crate) fn run(self, host: Option<Watched>) -> Exit {
         let signals = match Signals::hear() {
             Ok(signals) => signals,
             Err(error) => {
@@ -53,7 +53,7 @@ impl Session {
         leave_the_hosts_group();
         let handle = self.reporter.handle();
         let active = handle.is_active();
-        let followers = self.voice.follow(handle.diagnostics(), handle.receipts());
+        let follower = self.voice.follow(handle.diagnostics(), handle.receipts());
         let flushes = Flushes::new(handle.clone(), self.voice.clone());
         let mut control = self.lease.as_ref().map(|(door, lease)| {
             let addresses = Addresses { pane: lease.control_socket(), own: None };
@@ -78,15 +78,15 @@ impl Session {
         let Self { reporter, lease, place, voice, strict, allow_foreign_socket, .. } = self;
         let ended = reporter.close(left(over));
         flushes.settle(GRACE);
-        // A reporter that hangs must not hang the program, so this is no join.
-        let _ = followers.recv_timeout(GRACE);
+        // A reporter that hangs must not hang the program, so the thread is not joined.
+        let _ = follower.recv_timeout(GRACE);
         if let Some(control) = control {
             control.finish();
         }
 
         let outcome = match &place {
-            Place::Outside(_) => Exit::Fine,
-            Place::Broken(_) => Exit::Unreachable,
+            // With `--strict` somebody wants to know that nothing shows.
+            Place::Outside(_) | Place::Broken(_) => Exit::Unreachable,
             // Where no event made the reporter try, a broken socket would go
             // unnoticed.
             Place::Pane(endpoint)
@@ -114,40 +114,34 @@ impl Session {
     fn read(&self, stdin: &mut Stdin, handle: &Handle, flushes: &Flushes) -> End {
         loop {
             let (items, end) = stdin.next();
-            self.take(items, handle, flushes);
+            Batch { session: self, handle, flushes }.hear(items);
             if let Some(end) = end {
                 tracing::debug!(?end, "no more events");
                 return end;
             }
         }
     }
+}
 
-    /// Records a batch. What comes before a flush is recorded before it.
-    fn take(&self, items: Vec<Item>, handle: &Handle, flushes: &Flushes) {
-        let mut events = Vec::with_capacity(items.len());
-        for item in items {
-            match item {
-                Item::Event { line, event } => events.push((line, event)),
-                Item::Flush { id, timeout } => {
-                    self.record(std::mem::take(&mut events), handle);
-                    flushes.begin(id, timeout);
-                }
-                Item::Bad { line, why } if !self.quiet => self.voice.bad_line(line, &why),
-                Item::Bad { .. } => {}
-            }
-        }
-        self.record(events, handle);
+/// What a batch of lines is taken by.
+struct Batch<'a> {
+    session: &'a Session,
+    handle: &'a Handle,
+    flushes: &'a Flushes,
+}
+
+impl Hear for Batch<'_> {
+    fn record(&self, events: Vec<AgentEvent>) -> Vec<(usize, Refused)> {
+        self.handle.record_all(events)
     }
 
-    fn record(&self, events: Vec<(u64, herdr_reporter::AgentEvent)>, handle: &Handle) {
-        if events.is_empty() {
-            return;
-        }
-        let (lines, events): (Vec<_>, Vec<_>) = events.into_iter().unzip();
-        for (place, refused) in handle.record_all(events) {
-            if let Some(line) = lines.get(place).filter(|_| !self.quiet) {
-                self.voice.bad_line(*line, &refused.to_string());
-            }
+    fn flush(&self, id: Value, timeout: Duration) {
+        self.flushes.begin(id, timeout);
+    }
+
+    fn bad_line(&self, line: u64, why: &str) {
+        if !self.session.quiet {
+            self.session.voice.bad_line(line, why);
         }
     }
 }
@@ -170,7 +164,7 @@ fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, voice: &Voice) 
     } else if end == End::Input {
         (Timeout, "nothing was delivered: the server did not answer before the end")
     } else {
-        // Who is told to end at once need not have said anything.
+        // A signal may come before anything was said.
         return;
     };
     voice.raise(kind, detail);
@@ -186,7 +180,6 @@ fn explain_loss(ended: Ended, voice: &Voice) {
     }
 }
 
-/// Whether anything reached the server, for `--strict`.
 fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     let counters = handle.counters();
     // What is delivered beside a state that fails does not show.
@@ -198,7 +191,7 @@ fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     } else if !delivered && voice.raised(&[ProtocolRejected]) {
         Exit::Refused
     } else if offered && !delivered && voice.raised(&[Deferred, ForeignPane]) {
-        // Who only leaves the pane to a loaded reporter wanted nothing of it.
+        // With a loaded reporter nothing is offered, and nothing is missed.
         Exit::Refused
     } else {
         Exit::Fine

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::output::{Lines, NAME, Outlet, Record};
+use crate::wait::blocking;
 
 /// How long the end waits for somebody to read what was said.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -48,7 +49,6 @@ impl Voice {
         }
     }
 
-    /// Where the log goes.
     pub(crate) fn errors(&self) -> Lines {
         self.errors.clone()
     }
@@ -63,7 +63,7 @@ impl Voice {
         self.tell(diagnostic, detail, &format!("{diagnostic}: {detail}"));
     }
 
-    /// A line that is no event, or one of which something was left out.
+    /// A line that is not an event, or one of which something was left out.
     pub(crate) fn bad_line(&self, line: u64, why: &str) {
         let detail = format!("line {line}: {why}");
         self.tell("bad_line", &detail, &detail);
@@ -78,7 +78,6 @@ impl Voice {
         }
     }
 
-    /// The answer to a flush.
     pub(crate) fn answer(&self, id: &Value, refusal: Option<&'static str>) {
         let record = Record::Flushed { flushed: id, ok: refusal.is_none(), reason: refusal };
         self.output.put(&record.line());
@@ -91,33 +90,30 @@ impl Voice {
         mut diagnostics: Feed<Diagnostic>,
         mut receipts: Feed<Receipt>,
     ) -> Receiver<()> {
-        let (following, followers) = mpsc::channel();
-        if self.receipts {
-            let (voice, following) = (self.clone(), following.clone());
-            thread::spawn(move || {
-                for receipt in receipts.iter() {
-                    voice.output.put(&Record::of_receipt(&receipt).line());
-                }
-                drop(following);
-            });
-        }
+        let (following, follower) = mpsc::channel();
         let voice = self.clone();
         thread::spawn(move || {
-            for diagnostic in diagnostics.iter() {
-                voice.raise(diagnostic.kind, &diagnostic.detail);
-            }
+            blocking(async {
+                loop {
+                    tokio::select! {
+                        Some(receipt) = receipts.recv() => if voice.receipts {
+                            voice.output.put(&Record::of_receipt(&receipt).line());
+                        },
+                        Some(it) = diagnostics.recv() => voice.raise(it.kind, &it.detail),
+                        else => return,
+                    }
+                }
+            });
             drop(following);
         });
-        followers
+        follower
     }
 
-    /// Whether one of these was raised.
     pub(crate) fn raised(&self, kinds: &[DiagnosticKind]) -> bool {
         let raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         raised.iter().any(|kind| kinds.contains(kind))
     }
 
-    /// Says the last words and ends with `exit`.
     pub(crate) fn finish(self, exit: Exit) -> Exit {
         let outlets = self.outlets.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((errors, output)) = outlets {

@@ -5,11 +5,12 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
 use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
+use tokio_util::io::InspectReader;
 
-use super::log::{Direction, Log};
+use super::log::Log;
 use crate::control::is_ours;
 
 /// How long the server is not connected to for the sake of a client's first
@@ -22,7 +23,6 @@ const AGAIN: Duration = Duration::from_millis(10);
 /// Bytes that are read at a time.
 const CHUNK: usize = 16 * 1024;
 
-/// Where connections go.
 #[derive(Debug, Clone)]
 pub(super) struct Server {
     pub(super) socket: PathBuf,
@@ -65,40 +65,28 @@ pub(super) async fn forward(mut client: UnixStream, server: Server, log: Log, nu
     let mut requests = log.direction(number, '>');
     let mut replies = log.direction(number, '<');
     {
-        let (mut from_server, mut to_server) = upstream.split();
-        let (mut from_client, mut to_client) = client.split();
+        let (from_server, mut to_server) = upstream.split();
+        let (from_client, mut to_client) = client.split();
+        let asked = AsyncReadExt::chain(&first[..], from_client);
+        let mut asked = InspectReader::new(asked, |bytes| requests.bytes(bytes));
+        let mut answered = InspectReader::new(from_server, |bytes| replies.bytes(bytes));
         let asking = async {
-            let _ = copy(first, &mut from_client, &mut to_server, &mut requests).await;
+            if copy(&mut asked, &mut to_server).await.is_ok() {
+                let _ = to_server.shutdown().await;
+            }
             // The server may have more to say to a client that has said all,
             // or why it reads no further.
             pending::<()>().await;
         };
-        let answering = copy(Vec::new(), &mut from_server, &mut to_client, &mut replies);
         tokio::select! {
             () = asking => {}
-            _ = answering => {}
+            answered = copy(&mut answered, &mut to_client) => {
+                if answered.is_ok() {
+                    let _ = to_client.shutdown().await;
+                }
+            }
         }
     }
     requests.end();
     replies.end();
-}
-
-/// Copies to the end, and then says that it was the end.
-async fn copy(
-    mut chunk: Vec<u8>,
-    from: &mut (impl AsyncRead + Unpin),
-    to: &mut (impl AsyncWrite + Unpin),
-    shown: &mut Direction,
-) -> io::Result<()> {
-    loop {
-        if !chunk.is_empty() {
-            shown.bytes(&chunk);
-            to.write_all(&chunk).await?;
-            chunk.clear();
-        }
-        chunk.reserve(CHUNK);
-        if from.read_buf(&mut chunk).await? == 0 {
-            return to.shutdown().await;
-        }
-    }
 }

@@ -27,7 +27,6 @@ impl Log {
         Direction { log: self.clone(), connection, sign, held: Vec::new(), length: 0 }
     }
 
-    /// Something about a connection itself.
     pub(super) fn note(&self, connection: u64, what: &str) {
         self.put(connection, '!', &escaped(what.as_bytes()));
     }
@@ -45,7 +44,6 @@ pub(super) struct Direction {
     sign: char,
     /// The beginning of the line that has not ended.
     held: Vec<u8>,
-    /// Its whole length so far.
     length: usize,
 }
 
@@ -60,7 +58,6 @@ impl Direction {
         self.hold(bytes);
     }
 
-    /// Nothing more goes by.
     pub(super) fn end(&mut self) {
         if self.length > 0 {
             self.show(" (no newline)");
@@ -101,7 +98,7 @@ fn escaped(bytes: &[u8]) -> String {
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
             match c {
-                // The line is shown as it is; these are no harm.
+                // These do no harm.
                 ' '..='~' => text.push(c),
                 _ => text.extend(c.escape_debug()),
             }
@@ -111,70 +108,4 @@ fn escaped(bytes: &[u8]) -> String {
         }
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io;
-    use std::sync::mpsc;
-    use std::time::Duration;
-
-    use super::*;
-    use crate::output::Outlet;
-
-    struct Sent(mpsc::Sender<Vec<u8>>);
-
-    impl io::Write for Sent {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let sent = self.0.send(bytes.to_vec());
-            sent.map(|()| bytes.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    /// The lines that these chunks make, without their times.
-    fn logged(redacts: bool, chunks: &[&[u8]]) -> Vec<String> {
-        let (sender, receiver) = mpsc::channel();
-        let outlet = Outlet::start("test", Sent(sender));
-        let mut direction = Log::new(outlet.lines(), redacts).direction(3, '>');
-        for chunk in chunks {
-            direction.bytes(chunk);
-        }
-        direction.end();
-        outlet.finish(Duration::from_secs(10));
-        let bytes: Vec<u8> = receiver.try_iter().flatten().collect();
-        let text = String::from_utf8(bytes).unwrap();
-        text.lines().map(|line| line.split_once(' ').unwrap().1.to_owned()).collect()
-    }
-
-    #[test]
-    fn lines_are_put_together_and_told_apart() {
-        let chunks: [&[u8]; 4] = [b"{\"a\":", b"1}\n\nx", b"\r\nh", b"alf"];
-        let lines = ["3 > {\"a\":1}", "3 > ", "3 > x\\r", "3 > half (no newline)"];
-        assert_eq!(logged(false, &chunks), lines);
-    }
-
-    #[test]
-    fn nothing_that_goes_by_moves_the_cursor() {
-        let hostile = "\u{1b}[2J\u{9b}1m\u{202e}\u{7} é \\ \"\n".as_bytes();
-        let lines = logged(false, &[hostile, b"\xff\xfe\n"]);
-        assert_eq!(lines[0], r#"3 > \u{1b}[2J\u{9b}1m\u{202e}\u{7} é \ ""#);
-        assert_eq!(lines[1], r"3 > \xff\xfe");
-    }
-
-    #[test]
-    fn long_lines_are_cut_and_redacted_ones_not_shown() {
-        let long = [vec![b'x'; SHOWN_MAX + 7], b"\n".to_vec()].concat();
-        let shown = &logged(false, &[&long])[0];
-        assert!(shown.ends_with("xxx… and 7 bytes more"));
-        assert!(shown.len() < SHOWN_MAX + 100);
-        assert_eq!(logged(true, &[&long]), ["3 > <65536 bytes… and 7 bytes more>"]);
-        assert_eq!(
-            logged(true, &[b"{\"title\":\"\\u001b[2J\"}\n"]),
-            [r#"3 > {"title":"<4 characters>"}"#]
-        );
-    }
 }

@@ -1,20 +1,27 @@
 //! `watch`: a live view of the agents in all panes.
 
-#[cfg(unix)]
-mod agent;
-#[cfg(unix)]
 mod picture;
-#[cfg(unix)]
-mod play;
-#[cfg(unix)]
 mod table;
-#[cfg(unix)]
 mod told;
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-#[cfg(unix)]
-pub(crate) use play::run;
+use herdr_pane_control::Evidence;
+use herdr_proto::{PaneId, ProcessInfoGet, SessionSnapshot, Snapshot, strip_controls};
+use herdr_socket_transport::{Client, Error, Options, find_socket};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::stdio::stdout;
+use tokio::runtime::Runtime;
+
+use crate::exit::{Exit, Stop, say_why, usage};
+use crate::input::signals::Signals;
+use crate::output::{Outlet, say};
+use crate::picture::Screen;
+use crate::wait::runtime;
+use table::{Change, Table};
 
 /// Watch the agents in all panes
 ///
@@ -41,9 +48,172 @@ pub(crate) struct Args {
     allow_foreign_socket: bool,
 }
 
-/// There is no socket to read from.
-#[cfg(not(unix))]
-pub(crate) fn run(_: &Args) -> crate::exit::Exit {
-    crate::output::say("servers are reached on Linux and macOS only");
-    crate::exit::Exit::Unreachable
+/// From one look to the next.
+const LOOKS: Duration = Duration::from_secs(1);
+const FRAME: Duration = Duration::from_millis(250);
+/// Longest snapshot that is taken: hundreds of panes.
+const SNAPSHOT_MAX: usize = 16 * 1024 * 1024;
+/// How long the last lines may take.
+const END: Duration = Duration::from_millis(500);
+/// Smallest terminal that is drawn on: columns, lines.
+const ROOM: (u16, u16) = (30, 4);
+
+/// Watches until a signal comes or nobody reads any more.
+pub(crate) fn run(args: &Args) -> Exit {
+    say_why(watch(args))
+}
+
+fn watch(args: &Args) -> Result<Exit, Stop> {
+    let socket = find_socket(args.socket.as_deref(), |name| std::env::var_os(name));
+    let watch =
+        Watch::begin(&socket.map_err(|wrong| usage(wrong.to_string()))?, args.allow_foreign_socket);
+    watch.map_err(|error| usage(format!("the watch cannot begin: {error}")))?.run(args)
+}
+
+/// The server's state, and the panes where only a shell runs.
+type Look = (Snapshot, HashSet<PaneId>);
+
+/// Looks at everything. Processes are asked for pane by pane, and only where an
+/// agent is on record.
+async fn look_at(client: &Client) -> Result<Look, Error> {
+    let snapshot = client.call(&SessionSnapshot::default()).await?.snapshot;
+    let mut without = HashSet::new();
+    for agent in &snapshot.agents {
+        // A pane that went meanwhile is missing at the next look.
+        let reply = client.call(&ProcessInfoGet::new(agent.pane_id.clone())).await;
+        let processes = reply.ok().map(|reply| reply.process_info);
+        if Evidence::of(Some(agent), processes.as_ref()) == Evidence::OnlyShell {
+            without.insert(agent.pane_id.clone());
+        }
+    }
+    Ok((snapshot, without))
+}
+
+struct Watch {
+    client: Client,
+    runtime: Runtime,
+    signals: Signals,
+    table: Table,
+    waiting: Option<String>,
+}
+
+impl Watch {
+    fn begin(socket: &Path, may_be_foreign: bool) -> io::Result<Self> {
+        let options = Options::default().reply_cap(SNAPSHOT_MAX);
+        let options = options.allow_foreign_socket(may_be_foreign);
+        Ok(Self {
+            client: Client::new(socket, options),
+            runtime: runtime()?,
+            signals: Signals::hear()?,
+            table: Table::default(),
+            waiting: None,
+        })
+    }
+
+    fn run(self, args: &Args) -> Result<Exit, Stop> {
+        let Some(first) = self.look() else { return Ok(Exit::Fine) };
+        if args.strict
+            && let Err(error) = &first
+        {
+            return Err(Stop(Exit::Unreachable, error.to_string()));
+        }
+        match (!args.json).then(|| Screen::take(&self.signals, ROOM)).flatten() {
+            Some(screen) => self.draw(screen, first),
+            None => self.tell(args.json, first),
+        }
+        Ok(Exit::Fine)
+    }
+
+    /// What the server shows; `None` once a signal came.
+    fn look(&self) -> Option<Result<Look, Error>> {
+        self.runtime.block_on(async {
+            tokio::select! {
+                () = self.signals.came() => None,
+                look = look_at(&self.client) => Some(look),
+            }
+        })
+    }
+
+    fn take(&mut self, look: Result<Look, Error>, now: Instant) -> Vec<Change> {
+        match look {
+            Ok((snapshot, without_process)) => {
+                self.waiting = None;
+                self.table.without_process = without_process;
+                self.table.take(&snapshot, now)
+            }
+            Err(error) => {
+                self.waiting = Some(strip_controls(&error.to_string()));
+                self.table.lose_sight();
+                Vec::new()
+            }
+        }
+    }
+
+    fn draw(mut self, mut screen: Screen, first: Result<Look, Error>) {
+        let place = format!("at {}", self.client.socket().display());
+        let mut look = first;
+        loop {
+            let looked = Instant::now();
+            self.take(look, looked);
+            while looked.elapsed() < LOOKS {
+                let (rows, waiting) = (self.table.rows(), self.waiting.as_deref());
+                let paper = (screen.room(), screen.colour);
+                screen.draw(picture::lines(rows, &place, waiting, paper, Instant::now()));
+                if self.signals.came_within(FRAME) {
+                    return;
+                }
+                screen.lend_if_stopped(&self.signals);
+            }
+            let Some(next) = self.look() else { return };
+            look = next;
+        }
+    }
+
+    fn tell(mut self, json: bool, first: Result<Look, Error>) {
+        let start = Instant::now();
+        let outlet = Outlet::start("stdout", io::stdout());
+        let out = outlet.lines();
+        let mut look = first;
+        loop {
+            let now = Instant::now();
+            let waited = self.waiting.is_some();
+            let changes = self.take(look, now);
+            let (said, record) = match &self.waiting {
+                Some(why) if !waited => (
+                    format!("waiting for the server: {why}"),
+                    told::server_json("waiting", Some(why)),
+                ),
+                None if waited => {
+                    ("the server is back".to_owned(), told::server_json("back", None))
+                }
+                _ => Default::default(),
+            };
+            if !said.is_empty() {
+                say(&said);
+            }
+            if json && !record.is_empty() {
+                out.put(&record);
+            }
+            for change in changes {
+                let line = if json { change.json(now) } else { change.plain(now - start, now) };
+                out.put(&line);
+            }
+            if self.signals.came_within(LOOKS) || out.are_lost() || nobody_reads() {
+                break;
+            }
+            let Some(next) = self.look() else { break };
+            look = next;
+        }
+        outlet.finish(END);
+    }
+}
+
+/// Whether the reader of a pipe has gone, which without a line to write nothing
+/// else would tell.
+fn nobody_reads() -> bool {
+    let out = stdout();
+    let mut polled = [PollFd::new(&out, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut polled, Some(&now)).is_ok_and(|count| count > 0)
+        && polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }

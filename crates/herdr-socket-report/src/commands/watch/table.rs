@@ -1,11 +1,11 @@
 //! What was seen of the agents, from one look to the next.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use herdr_proto::{PaneId, Snapshot};
 
-use super::agent::Agent;
+use crate::picture::Agent;
 
 /// The agents, in the server's order (failure B89).
 #[derive(Debug, Default)]
@@ -27,43 +27,37 @@ pub(crate) struct Row {
 
 /// What is different from the look before.
 #[derive(Debug)]
-pub(crate) enum Change {
-    Appeared(Row),
-    Changed(Row),
-    Gone(Row),
+pub(crate) struct Change {
+    /// `appeared`, `changed` or `gone`.
+    pub(crate) change: &'static str,
+    pub(crate) row: Row,
 }
 
 impl Row {
-    /// How long its state has been seen.
     pub(crate) fn seen(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.since)
     }
 }
 
 impl Table {
-    /// The rows, in the server's order.
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
 
     /// Takes what the server shows now; what changed, in the server's order.
     pub(crate) fn take(&mut self, snapshot: &Snapshot, now: Instant) -> Vec<Change> {
-        let workspaces = snapshot.workspaces.iter();
-        let labels: BTreeMap<&str, &str> = workspaces
-            .map(|workspace| (workspace.workspace_id.as_str(), workspace.label.as_str()))
-            .collect();
         let before = std::mem::take(&mut self.rows).into_iter();
         let mut before: HashMap<String, Row> =
             before.map(|row| (row.agent.key.clone(), row)).collect();
         let mut changes = Vec::new();
         for info in &snapshot.agents {
-            let mut agent = Agent::of(info, &labels);
+            let mut agent = Agent::of(info, snapshot);
             if self.without_process.contains(&info.pane_id) {
                 agent = agent.without_process();
             }
             let Some(old) = before.remove(&agent.key) else {
                 let row = Row { agent, since: now, witnessed: self.looked };
-                changes.push(Change::Appeared(row.clone()));
+                changes.push(Change { change: "appeared", row: row.clone() });
                 self.rows.push(row);
                 continue;
             };
@@ -74,13 +68,13 @@ impl Table {
                 Row { agent, since: now, witnessed: true }
             };
             if !same {
-                changes.push(Change::Changed(row.clone()));
+                changes.push(Change { change: "changed", row: row.clone() });
             }
             self.rows.push(row);
         }
         let mut gone: Vec<Row> = before.into_values().collect();
         gone.sort_by_key(|row| row.since);
-        changes.extend(gone.into_iter().map(Change::Gone));
+        changes.extend(gone.into_iter().map(|row| Change { change: "gone", row }));
         self.looked = true;
         changes
     }
@@ -117,9 +111,9 @@ mod tests {
         table.take(&working, start);
         table.without_process.insert("w1:p1".parse().unwrap());
         let changes = table.take(&working, start + SECOND);
-        assert!(matches!(&changes[..], [Change::Changed(row)] if row.witnessed));
+        assert!(matches!(&changes[..], [it] if it.change == "changed" && it.row.witnessed));
         let row = &table.rows()[0];
-        assert_eq!(row.agent.label.as_deref(), Some("no process"));
+        assert_eq!(row.agent.state_text(), "no process");
         assert_eq!(row.seen(start + SECOND), Duration::ZERO);
     }
 
@@ -130,23 +124,23 @@ mod tests {
         let start = Instant::now();
         let mut table = Table::default();
         let changes = table.take(&snapshot(&agent("w1:p1", "working", 4)), start);
-        assert!(matches!(&changes[..], [Change::Appeared(row)] if !row.witnessed));
+        assert!(matches!(&changes[..], [it] if it.change == "appeared" && !it.row.witnessed));
         assert!(table.take(&snapshot(&agent("w1:p1", "working", 4)), start + SECOND).is_empty());
         assert_eq!(table.rows()[0].seen(start + SECOND), SECOND);
 
         // It was something else in between.
         let changes = table.take(&snapshot(&agent("w1:p1", "working", 6)), start + 2 * SECOND);
-        assert!(matches!(&changes[..], [Change::Changed(row)] if row.witnessed));
+        assert!(matches!(&changes[..], [it] if it.change == "changed" && it.row.witnessed));
         assert_eq!(table.rows()[0].seen(start + 5 * SECOND), 3 * SECOND);
 
-        // An idle that somebody has seen is no new state (failure B30).
+        // An idle that somebody has seen is not a new state (failure B30).
         table.take(&snapshot(&agent("w1:p1", "done", 7)), start + 6 * SECOND);
         let changes = table.take(&snapshot(&agent("w1:p1", "idle", 7)), start + 7 * SECOND);
-        assert!(matches!(&changes[..], [Change::Changed(_)]));
+        assert!(matches!(&changes[..], [it] if it.change == "changed"));
         assert_eq!(table.rows()[0].seen(start + 7 * SECOND), SECOND);
 
         let changes = table.take(&snapshot(""), start + 8 * SECOND);
-        assert!(matches!(&changes[..], [Change::Gone(_)]));
+        assert!(matches!(&changes[..], [it] if it.change == "gone"));
         assert!(table.rows().is_empty());
     }
 
@@ -167,6 +161,6 @@ mod tests {
         table.take(&snapshot(""), now);
         table.lose_sight();
         let changes = table.take(&snapshot(&agent("w1:p1", "working", 1)), now);
-        assert!(matches!(&changes[..], [Change::Appeared(row)] if !row.witnessed));
+        assert!(matches!(&changes[..], [it] if it.change == "appeared" && !it.row.witnessed));
     }
 }

@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 use herdr_proto::strip_controls;
 use serde::Serialize;
 
-use super::agent::Agent;
 use super::table::{Change, Row};
-use crate::commands::demo::view::look;
 use crate::output::json_line;
+use crate::picture::Agent;
 
 /// A change as a line of JSON.
 #[derive(Serialize)]
@@ -16,7 +15,6 @@ struct Record<'a> {
     change: &'static str,
     #[serde(flatten)]
     agent: &'a Agent,
-    /// How long the state has been seen.
     seen_seconds: u64,
 }
 
@@ -29,97 +27,44 @@ struct ServerRecord<'a> {
 }
 
 impl Change {
-    fn parts(&self) -> (&'static str, &Row) {
-        match self {
-            Self::Appeared(row) => ("appeared", row),
-            Self::Changed(row) => ("changed", row),
-            Self::Gone(row) => ("gone", row),
-        }
-    }
-
     /// The line of JSON, without its newline.
-    pub(crate) fn json(&self, now: Instant) -> String {
-        let (change, row) = self.parts();
-        let record = Record { change, agent: &row.agent, seen_seconds: row.seen(now).as_secs() };
-        json_line(&record)
+    pub(super) fn json(&self, now: Instant) -> String {
+        let Self { change, row } = self;
+        json_line(&Record { change, agent: &row.agent, seen_seconds: row.seen(now).as_secs() })
     }
 
     /// The line for people; `time` is that since the start.
-    pub(crate) fn plain(&self, time: Duration, now: Instant) -> String {
-        let (change, row) = self.parts();
-        let agent = &row.agent;
-        let mut text = format!("{:>7.1}s {}", time.as_secs_f64(), agent.pane_id);
-        if change == "gone" {
-            return format!("{text} · {} is gone", agent.name);
+    pub(super) fn plain(&self, time: Duration, now: Instant) -> String {
+        let Self { change, row } = self;
+        let (agent, time) = (&row.agent, time.as_secs_f64());
+        if *change == "gone" {
+            return format!("{time:>7.1}s {} - {} is gone", agent.pane_id, agent.name);
         }
-        text = format!("{text} {} {}: {}", look(&agent.status, 0).1, agent.name, agent.state);
-        if let Some(label) = &agent.label {
-            text = format!("{text} ({label})");
-        }
-        if row.seen(now) >= Duration::from_secs(1) {
-            text = format!("{text} for {}", age(row, now));
-        }
-        let parts = [agent.title.clone().unwrap_or_default(), agent.tokens(", ")];
-        for part in parts.into_iter().filter(|part| !part.is_empty()) {
-            text = format!("{text} | {part}");
-        }
+        let mut text = format!("{time:>7.1}s {} {}", agent.pane_id, agent.sentence());
         if !agent.workspace.is_empty() {
             text = format!("{text} | in {}", agent.workspace);
+        }
+        if row.seen(now) >= Duration::from_secs(1) {
+            text = format!("{text} | for {}", age(row, now));
         }
         text
     }
 }
 
 /// A change of the server as a line of JSON.
-pub(crate) fn server_json(change: &'static str, detail: Option<&str>) -> String {
+pub(super) fn server_json(change: &'static str, detail: Option<&str>) -> String {
     let detail = detail.map(strip_controls);
-    let record = ServerRecord { change, detail: detail.as_deref() };
-    json_line(&record)
+    json_line(&ServerRecord { change, detail: detail.as_deref() })
 }
 
 /// How long a state has been seen, in the largest unit that says something;
 /// `>` if it was there already.
-pub(crate) fn age(row: &Row, now: Instant) -> String {
+pub(super) fn age(row: &Row, now: Instant) -> String {
     let seconds = row.seen(now).as_secs();
     let before = if row.witnessed { "" } else { ">" };
     match seconds {
         0..60 => format!("{before}{seconds}s"),
         60..3_600 => format!("{before}{}m{:02}s", seconds / 60, seconds % 60),
         _ => format!("{before}{}h{:02}m", seconds / 3_600, seconds / 60 % 60),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use herdr_proto::Snapshot;
-
-    use super::*;
-    use crate::commands::watch::table::Table;
-
-    const HOSTILE: &str = r#"{"workspaces": [{"workspace_id": "w1", "label": "d\u001b[2Jemo"}],
-        "agents": [{"pane_id": "w1:p1", "agent": "b\u001b]0;x\u0007ot", "agent_status": "blo\rcked",
-        "state_labels": {"blo\rcked": "Run\u202e it?"}, "workspace_id": "w1", "title": "a\nb",
-        "tokens": {"k\u001b[1m": "\u009b31mv"}}]}"#;
-
-    #[test]
-    fn lines_have_the_published_shape_and_hold_no_controls() {
-        let snapshot: Snapshot = serde_json::from_str(HOSTILE).unwrap();
-        let now = Instant::now();
-        let changes = Table::default().take(&snapshot, now);
-        assert_eq!(
-            changes[0].json(now),
-            r#"{"change":"appeared","pane_id":"w1:p1","agent":"bot","name":"bot","workspace":"demo","state":"blo cked","label":"Run it?","title":"a b","tokens":{"k":"v"},"state_change_seq":0,"seen_seconds":0}"#
-        );
-        assert_eq!(
-            changes[0].plain(Duration::from_millis(1_500), now),
-            "    1.5s w1:p1 · bot: blo cked (Run it?) | a b | k v | in demo"
-        );
-        let later = now + Duration::from_secs(3_700);
-        let line = changes[0].plain(Duration::ZERO, later);
-        assert!(line.contains("blo cked (Run it?) for >1h01m |"), "{line}");
-        assert_eq!(
-            server_json("waiting", Some("there is\u{1b}[2J none")),
-            r#"{"change":"waiting","detail":"there is none"}"#
-        );
     }
 }

@@ -23,10 +23,8 @@ const HOOKS: Duration = Duration::from_millis(400);
 /// How long the lease's file system may take.
 const DISK: Duration = Duration::from_secs(2);
 
-/// Who has the pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// Nobody.
     Nobody,
     /// A reporter that takes what hooks say.
     Reporter,
@@ -38,33 +36,29 @@ pub(super) enum Hold {
 
 /// What becomes of who speaks to a control socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Ear {
-    /// A reporter listens.
-    Open,
+pub(super) enum Listener {
+    Reports,
     /// It listens, and reports nothing, for this reason.
     InVain(String),
     /// It does not hear this process, for this reason.
     Refuses(Refusal, String),
-    /// One is there and does not answer.
     Silent,
-    /// Nobody is there.
-    None,
+    Nobody,
 }
 
 /// What brings a silent reporter back.
 pub(super) const WAKE: &str = "let it go on if it was stopped (fg, or kill -CONT and its process id), \
                                or end it; until then hooks wait for it and say nothing";
 
-/// What the lease says.
 #[derive(Debug)]
-pub(super) struct Tenure {
+pub(super) struct Lease {
     pub(super) hold: Hold,
     pub(super) check: Check,
     /// Nobody else gets a pane that nobody has while this is kept.
     pub(super) kept: Option<File>,
 }
 
-impl Tenure {
+impl Lease {
     fn of_others(hold: Hold, check: Check) -> Self {
         Self { hold, check, kept: None }
     }
@@ -72,13 +66,13 @@ impl Tenure {
 
 /// Looks at the lease. Takes it if nobody has it. A disk that hangs hangs only
 /// a thread, which ends with the process.
-pub(super) fn look(lease: LeaseFile, hello: Hello) -> Tenure {
+pub(super) fn look(lease: LeaseFile, hello: Hello) -> Lease {
     let folder = lease.path().parent().map(|folder| folder.display().to_string());
     within(DISK, move || look_at(&lease, &hello)).unwrap_or_else(|| {
         let folder = folder.unwrap_or_default();
         let check = Check::open(NAME, format!("the folder {folder:?} does not answer"));
         let remedy = "its disk hangs; set XDG_RUNTIME_DIR to a folder of this machine's own";
-        Tenure::of_others(Hold::Unknown, check.remedy(remedy))
+        Lease::of_others(Hold::Unknown, check.remedy(remedy))
     })
 }
 
@@ -93,19 +87,19 @@ fn within<T: Send + 'static>(
     result.recv_timeout(limit).ok()
 }
 
-fn look_at(lease: &LeaseFile, hello: &Hello) -> Tenure {
-    let tenure = wait_for(HOOKS, || {
+fn look_at(lease: &LeaseFile, hello: &Hello) -> Lease {
+    let lease = wait_for(HOOKS, || {
         match lease.try_take() {
             Ok(Some(file)) => {
                 let check = Check::fine(NAME, format!("nobody has the pane{}", kept_in(lease)));
-                return Some(Tenure { hold: Hold::Nobody, check, kept: Some(file) });
+                return Some(Lease { hold: Hold::Nobody, check, kept: Some(file) });
             }
             Ok(None) => {}
             Err(error) => {
                 let check = Check::open(NAME, format!("no lease can be kept: {error}"));
                 let remedy = "reports go out all the same, but two reporters may fight; make sure \
                               that XDG_RUNTIME_DIR is a folder of this user's alone";
-                return Some(Tenure::of_others(Hold::Unknown, check.remedy(remedy)));
+                return Some(Lease::of_others(Hold::Unknown, check.remedy(remedy)));
             }
         }
         match lease.try_share() {
@@ -113,60 +107,60 @@ fn look_at(lease: &LeaseFile, hello: &Hello) -> Tenure {
             _ => None,
         }
     });
-    tenure.unwrap_or_else(|| {
+    lease.unwrap_or_else(|| {
         let check = Check::open(NAME, "hooks report to the pane right now");
-        Tenure::of_others(Hold::Unknown, check)
+        Lease::of_others(Hold::Unknown, check)
     })
 }
 
 /// Whether a reporter listens at this control socket, and to this process. One
 /// that was stopped, as by Ctrl-Z, still lets people in, so it has to answer as
 /// well.
-pub(super) fn ear(socket: &Path, hello: &Hello) -> Ear {
+pub(super) fn listener(socket: &Path, hello: &Hello) -> Listener {
     let called = Call::to(socket, CONTROL);
     let answers = match called.and_then(|call| call.tell(hello, &[], true)) {
         Ok(answers) => answers,
-        Err(error) if is_timeout(&error) => return Ear::Silent,
-        Err(_) => return Ear::None,
+        Err(error) if is_timeout(&error) => return Listener::Silent,
+        Err(_) => return Listener::Nobody,
     };
     if let Some((because, detail)) = answers.refused {
-        return Ear::Refuses(because, detail);
+        return Listener::Refuses(because, detail);
     }
     let deferred = |(kind, _): &&(String, String)| ["deferred", "foreign_pane"].contains(&&**kind);
     match answers.diagnostics.iter().rfind(deferred) {
-        Some((kind, detail)) => Ear::InVain(format!("{kind}: {detail}")),
-        None => Ear::Open,
+        Some((kind, detail)) => Listener::InVain(format!("{kind}: {detail}")),
+        None => Listener::Reports,
     }
 }
 
 /// What the supervisor that the environment names makes of this process; `None`
 /// if it has another pane.
-pub(super) fn of_supervisor(socket: &Path, hello: &Hello) -> Option<Tenure> {
+pub(super) fn of_supervisor(socket: &Path, hello: &Hello) -> Option<Lease> {
     let at = socket.display().to_string();
     let wrong = |finding: String, remedy: &str| {
-        Some(Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(remedy)))
+        Some(Lease::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(remedy)))
     };
-    match ear(socket, hello) {
-        Ear::Open => {
+    match listener(socket, hello) {
+        Listener::Reports => {
             let finding = format!("the supervisor at {at:?} takes what this process says");
-            Some(Tenure::of_others(Hold::Reporter, Check::fine(NAME, finding)))
+            Some(Lease::of_others(Hold::Reporter, Check::fine(NAME, finding)))
         }
-        Ear::InVain(why) => wrong(
+        Listener::InVain(why) => wrong(
             format!(
                 "the supervisor at {at:?} takes what this process says and shows nothing; {why}"
             ),
             "end the other reporter, or let this one come to the front (fg)",
         ),
-        Ear::Refuses(Refusal::OtherPane, _) => None,
-        Ear::Refuses(Refusal::OtherAgent, why) => {
+        Listener::Refuses(Refusal::OtherPane, _) => None,
+        Listener::Refuses(Refusal::OtherAgent, why) => {
             wrong(why, "leave --agent and --source out, or run the agent under an exec of its own")
         }
-        Ear::Refuses(_, why) => wrong(
+        Listener::Refuses(_, why) => wrong(
             format!("the supervisor at {at:?} does not hear this process: {why}"),
             "unset HERDR_REPORT_SOCKET where this process reports for itself",
         ),
-        Ear::Silent => wrong(format!("the supervisor at {at:?} does not answer"), WAKE),
-        Ear::None => {
+        Listener::Silent => wrong(format!("the supervisor at {at:?} does not answer"), WAKE),
+        Listener::Nobody => {
             let why = match supervised_by(socket) {
                 Some((process, false)) => format!("process {process} has ended"),
                 _ => "nobody listens".to_owned(),
@@ -194,7 +188,7 @@ fn kept_in(lease: &LeaseFile) -> String {
     }
 }
 
-fn held(lease: &LeaseFile, hello: &Hello) -> Tenure {
+fn held(lease: &LeaseFile, hello: &Hello) -> Lease {
     let mut finding = "a reporter has the pane".to_owned();
     if let Some(pid) = owner_of(lease.path()) {
         let _ = write!(finding, ": process {pid}");
@@ -203,34 +197,28 @@ fn held(lease: &LeaseFile, hello: &Hello) -> Tenure {
         }
     }
     let socket = lease.control_socket();
-    match ear(&socket, hello) {
-        Ear::Open => {
+    let (more, remedy) = match listener(&socket, hello) {
+        Listener::Reports => {
             let socket = socket.display().to_string();
             let _ = write!(finding, "; it takes what hooks say at {socket:?}");
-            Tenure::of_others(Hold::Reporter, Check::fine(NAME, finding))
+            return Lease::of_others(Hold::Reporter, Check::fine(NAME, finding));
         }
-        Ear::Silent => {
-            finding.push_str("; it does not answer");
-            Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(WAKE))
-        }
-        Ear::InVain(why) => {
-            let _ = write!(finding, "; it shows nothing of what hooks say: {why}");
-            let remedy = "see which reporter the pane is left to, or run this one in its pane";
-            Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(remedy))
-        }
-        Ear::Refuses(_, why) => {
-            let _ = write!(finding, "; it does not hear this process: {why}");
-            let remedy = "run it below that process; another agent has the pane once that ends, or \
-                          while it is stopped or in the background";
-            Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(remedy))
-        }
-        Ear::None => {
-            finding.push_str(" and takes nothing from others");
-            let remedy =
-                "leave the pane to it, or end it; reports of others are put off until then";
-            Tenure::of_others(Hold::Closed, Check::wrong(NAME, finding).remedy(remedy))
-        }
-    }
+        Listener::Silent => ("; it does not answer".to_owned(), WAKE),
+        Listener::InVain(why) => (
+            format!("; it shows nothing of what hooks say: {why}"),
+            "see which reporter the pane is left to, or run this one in its pane",
+        ),
+        Listener::Refuses(_, why) => (
+            format!("; it does not hear this process: {why}"),
+            "run it below that process; another agent has the pane once that ends, or while it is \
+             stopped or in the background",
+        ),
+        Listener::Nobody => (
+            " and takes nothing from others".to_owned(),
+            "leave the pane to it, or end it; reports of others are put off until then",
+        ),
+    };
+    Lease::of_others(Hold::Closed, Check::wrong(NAME, finding + &more).remedy(remedy))
 }
 
 /// What a process calls itself. The kernel cuts that after 15 bytes, which the
@@ -241,17 +229,4 @@ fn name_of(pid: u32) -> Option<String> {
     let program = program.as_deref().and_then(Path::file_name).map(OsStr::to_string_lossy);
     let whole = program.filter(|program| !name.is_empty() && program.starts_with(&name));
     Some(whole.map_or(name, Into::into))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_hangs_is_not_waited_for() {
-        let (hold, stuck) = mpsc::channel::<()>();
-        assert_eq!(within(Duration::from_millis(1), move || stuck.recv().is_ok()), None);
-        drop(hold);
-        assert_eq!(within(Duration::from_secs(20), || 5), Some(5));
-    }
 }

@@ -1,0 +1,103 @@
+//! `attach`: a supervisor for a process that runs already.
+
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use herdr_proto::ReportState;
+use herdr_reporter::Role;
+use herdr_reporter::sidecar::LeaseFile;
+
+use crate::commands::{KEPT, flags_before, settings};
+use crate::exit::{Exit, Stop, say_why, usage};
+use crate::output::say;
+use crate::place::{PaneFlags, Place};
+use crate::reach::{Unreached, reach};
+use crate::settings::flags::SettingFlags;
+use crate::supervisor::{Watched, Word, launch};
+use crate::words::{pid, processes, state, states};
+
+/// Supervise a process that runs already, as exec does its command
+///
+/// It returns once the supervisor has the pane. A second supervisor for the same
+/// process is not needed and not started.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The process
+    #[arg(long, value_name = "PID", value_parser = pid, allow_negative_numbers = true, add = processes())]
+    pid: i32,
+    /// Say this state at once: idle, working or blocked
+    #[arg(long, value_name = "STATE", value_parser = state, add = states())]
+    state: Option<ReportState>,
+    /// Exit with 4 if another reporter has the pane or the process runs
+    /// elsewhere, with 3 if there is no server; the supervisor waits for one all
+    /// the same
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    pane: PaneFlags,
+    #[command(flatten)]
+    settings: SettingFlags,
+}
+
+/// How long a supervisor may take to get the pane. An earlier one that just ends
+/// takes up to two seconds of it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long the server may take to say that it is there.
+const SERVER: Duration = Duration::from_secs(2);
+
+pub(crate) fn run(args: Args) -> Exit {
+    let strict = args.strict;
+    match say_why(attach(args)) {
+        exit if strict || exit == Exit::Usage => exit,
+        _ => Exit::Fine,
+    }
+}
+
+fn attach(args: Args) -> Result<Exit, Stop> {
+    let loaded = settings(args.settings)?;
+    let config = &loaded.settings.config;
+    let watched = Watched::open(args.pid).map_err(|wrong| usage(format!("--pid: {wrong}")))?;
+    let gone = || usage(format!("--pid {}: there is no such process", args.pid));
+    let watched = watched.ok_or_else(gone)?;
+    let pane = match args.pane.find().map_err(usage)? {
+        Place::Pane(pane) if config.enabled && config.role == Role::Interactive => pane,
+        Place::Broken(why) if config.enabled => {
+            return Err(Stop(Exit::Unreachable, format!("misconfigured: {why}")));
+        }
+        Place::Outside(why) if config.enabled && args.strict => {
+            return Err(Stop(Exit::Unreachable, format!("nothing is reported: {why}")));
+        }
+        _ => return Ok(Exit::Fine),
+    };
+    loaded.warnings.iter().for_each(|warning| say(warning));
+    let lease = LeaseFile::of_pane(config, &pane);
+    if UnixStream::connect(lease.supervisor_socket(args.pid.unsigned_abs())).is_ok() {
+        return Ok(Exit::Fine);
+    }
+    let word = launch(&watched, flags_before(0), None, PATIENCE);
+    let none = |error| Stop(Exit::Unreachable, format!("no supervisor can be started: {error}"));
+    match word.map_err(none)? {
+        // The supervisor waits for a server that is not there; a person may not
+        // know that it is not.
+        Word::Ready | Word::Late => match reach(&pane, config.allow_foreign_socket, SERVER) {
+            Ok(()) => Ok(Exit::Fine),
+            Err(Unreached { kind, detail, exit }) => {
+                Err(Stop(exit, format!("{}: {detail}", kind.as_str())))
+            }
+        },
+        Word::Deferred => Err(Stop(Exit::Refused, format!("deferred: {KEPT}"))),
+        Word::Foreign => Err(Stop(
+            Exit::Refused,
+            format!(
+                "foreign_pane: process {} does not run in this pane; nothing is reported \
+                 (--any-pane reports all the same)",
+                args.pid
+            ),
+        )),
+        Word::Gone | Word::Deaf => {
+            let ended = "the supervisor has ended at once; the process may be gone";
+            Err(Stop(Exit::Refused, ended.to_owned()))
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! What Herdr shows of agents, drawn in a terminal or told in lines.
+
+mod agent;
+mod line;
+mod screen;
+
+pub(crate) use agent::Agent;
+pub(crate) use line::{Line, Style};
+pub(crate) use screen::Screen;
