@@ -43,8 +43,8 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
         let busy = Busy::loops(loops);
         let mut samples = vec![Samples::default(); peers.len()];
         let mut of_host = Samples::default();
-        let copies = |peers: &[Peer]| peers.iter().find_map(Peer::copies).unwrap_or_default();
-        let copies_before = copies(&peers);
+        let sent_again = |peers: &[Peer]| peers.iter().find_map(Peer::copies).unwrap_or_default();
+        let copies_before = sent_again(&peers);
         for _ in 0..rounds {
             of_host.push(host.change()?);
             for _ in 0..OF_CLIENTS {
@@ -64,7 +64,7 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
         for (name, samples) in named.chain([("the reporter, from a call", &of_host)]) {
             table.row(name, &row(samples, &plain));
         }
-        let copied = usize::try_from(copies(&peers) - copies_before)?;
+        let copied = usize::try_from(sent_again(&peers) - copies_before)?;
         let copied = share(copied, rounds * OF_CLIENTS) * 100.0;
         table.note(&format!(
             "{} requests of each client, {rounds} of the reporter; {copied:.1} copies for 100 \
