@@ -289,8 +289,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Another server knows nothing of us, and the pane may be somebody else's
-    /// there.
+    /// Whether another server is at the path. It knows nothing of us, and the pane
+    /// may be somebody else's there.
     fn look_at_socket(&mut self) -> bool {
         let other = self.server.look();
         if other {
