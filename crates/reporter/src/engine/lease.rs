@@ -120,17 +120,14 @@ impl PaneLease {
         claim
     }
 
-    /// The pane may be claimed: begins to try for the lease.
+    /// The pane may be claimed: begins to try for the lease, often for a while,
+    /// since an owner that has just gone may have let go of its connections
+    /// before the lease.
     pub(super) fn seek(&mut self) {
         if self.state == State::Unsought {
-            self.be_patient();
+            let patient_until = Instant::now() + PATIENCE;
+            self.state = State::Sought { patient_until, last_try: None };
         }
-    }
-
-    /// Tries often for a while: an owner that has just gone may have let go of
-    /// its connections before the lease.
-    pub(super) fn be_patient(&mut self) {
-        self.state = State::Sought { patient_until: Instant::now() + PATIENCE, last_try: None };
     }
 
     /// The pane is not ours: others may have it.
@@ -315,7 +312,8 @@ mod tests {
         }
         assert!((20..=60).contains(&tries), "{tries}");
         assert!(lease.next_try() <= Some(Instant::now() + LATER));
-        lease.be_patient();
+        lease.give_up();
+        lease.seek();
         assert!(lease.next_try() <= Some(Instant::now()));
         drop(held);
         assert_eq!(lease.try_take(&shared).await, Lease::Held);

@@ -277,14 +277,16 @@ impl<'a> Engine<'a> {
 
     fn hold_changed(&mut self, change: HoldChange) {
         match change {
-            // A stream to what is at the path now is the new server's own.
-            HoldChange::Opened { to } if self.server.look() => {
-                if to != inode(self.client.socket()) {
-                    self.hold.close();
+            HoldChange::Opened { to } => {
+                if self.server.look() {
+                    // A stream to what is at the path now is the new server's own.
+                    if to != inode(self.client.socket()) {
+                        self.hold.close();
+                    }
+                    self.feed(Input::ServerChanged);
                 }
-                self.feed(Input::ServerChanged);
             }
-            HoldChange::Opened { .. } | HoldChange::NotOpened => {}
+            HoldChange::NotOpened => {}
             HoldChange::ServerGone => {
                 self.server.gone();
                 self.feed(Input::ServerChanged);
@@ -292,8 +294,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Another server knows nothing of us, and the pane may be somebody else's
-    /// there.
+    /// Whether another server is at the path. It knows nothing of us, and the pane
+    /// may be somebody else's there.
     fn look_at_socket(&mut self) -> bool {
         let other = self.server.look();
         if other {

@@ -135,11 +135,10 @@ impl PaneMachine {
         if let Some(state) = state {
             let fresh = said.state == SaidState::Said;
             let reason = snapshot.as_ref().filter(|_| fresh).and_then(|it| it.reason.clone());
-            self.session = said
-                .session
-                .clone()
-                .filter(|_| reports_session(&config))
-                .map(|id| Session { id: Some(id), path: None, resume_argv: None });
+            let session = snapshot.as_ref().and_then(|it| it.session.clone());
+            self.session = session
+                .map(|session| Session { path: None, resume_argv: None, ..session })
+                .filter(|session| session.id.is_some());
             // A session that begins leaves the reason as it is.
             if said.state != SaidState::AtLeastIdle || !ours {
                 let others =
@@ -326,8 +325,4 @@ fn labels_of(pane: &PaneInfo) -> StateLabels {
 
 fn shows_title(config: &Config) -> bool {
     config.title != Source::None && config.privacy != Privacy::Fixed
-}
-
-fn reports_session(config: &Config) -> bool {
-    config.report_session && config.privacy != Privacy::Fixed
 }

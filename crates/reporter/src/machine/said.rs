@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use herdr_proto::{
-    AgentStatus, PaneInfo, PresentationText, ReportState, SessionId, StateKey, TokenKey,
-};
+use herdr_proto::{AgentStatus, PaneInfo, PresentationText, ReportState, StateKey, TokenKey};
 
 use super::OneShot;
 use crate::activity::{Activity, Snapshot};
@@ -15,7 +13,6 @@ use crate::event::AgentEvent;
 pub(super) struct Said {
     activity: Activity,
     pub(super) state: SaidState,
-    pub(super) session: Option<SessionId>,
     pub(super) titled: bool,
     pub(super) title: Option<PresentationText>,
     pub(super) labels: BTreeMap<StateKey, Option<PresentationText>>,
@@ -54,7 +51,6 @@ impl Said {
         match event {
             AgentEvent::Release => *self = Self { release: true, ..Self::default() },
             AgentEvent::SessionStarted(session) if session.agent_id.is_main() => {
-                self.session = SessionId::parse(session.session_id.as_str()).ok();
                 if let Some(title) = &session.title {
                     self.titled = true;
                     self.title = PresentationText::normalize(title);
