@@ -241,7 +241,7 @@ impl PaneMachine {
         let derived = snapshot.map(|snapshot| snapshot.tokens.clone()).unwrap_or_default();
         tokens.extend(derived.into_iter().map(|(key, text)| (key, Some(text))));
         let beside = self.is_beside();
-        if beside && said.session.is_some() {
+        if beside && said.session_begins {
             // What shows is another session's: tokens stay when an agent goes.
             for key in made_tokens(pane) {
                 tokens.entry(key).or_insert(None);

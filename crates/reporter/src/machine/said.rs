@@ -19,6 +19,7 @@ pub(super) struct Said {
     pub(super) tokens: BTreeMap<TokenKey, Option<PresentationText>>,
     /// The row is given back first.
     pub(super) release: bool,
+    pub(super) session_begins: bool,
 }
 
 /// Which state is to be shown.
@@ -51,6 +52,7 @@ impl Said {
         match event {
             AgentEvent::Release => *self = Self { release: true, ..Self::default() },
             AgentEvent::SessionStarted(session) if session.agent_id.is_main() => {
+                self.session_begins = true;
                 if let Some(title) = &session.title {
                     self.titled = true;
                     self.title = PresentationText::normalize(title);
