@@ -349,7 +349,7 @@ fn f24_a_run_that_ends_at_once_takes_off_what_a_dead_run_left() {
     assert_eq!(next.machine.leavings(), left, "until it is taken off, it is still noted");
     assert_eq!(next.close(), Ended::Released);
     assert!(next.pane().tokens.is_empty(), "{:?}", next.pane().tokens);
-    assert_eq!(next.machine.leavings(), Default::default());
+    assert_eq!(next.machine.leavings(), herdr_reporter::sidecar::Leavings::default());
 }
 
 #[test]
