@@ -12,7 +12,7 @@ use crate::commands::{
 };
 use crate::exit::Exit;
 use crate::output::complain;
-use crate::settings::flags::ONE_SHOTS;
+use crate::settings::table::ONE_SHOTS;
 
 /// What the program is called.
 pub(crate) const NAME: &str = "herdr-socket-report";

@@ -22,6 +22,9 @@ pub(crate) struct PaneFlags {
     pane: Option<PaneId>,
 }
 
+/// Longest reply that is taken: hundreds of panes, or a tall screen in colour.
+pub(crate) const REPLY_MAX: usize = 16 * 1024 * 1024;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Nowhere: this is not a pane of Herdr.

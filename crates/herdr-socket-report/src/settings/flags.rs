@@ -27,44 +27,13 @@ fn settings() -> impl Iterator<Item = &'static Setting> {
     SETTINGS.iter().filter(|setting| setting.scope != Scope::UserFile)
 }
 
-/// The settings that count for every one-shot,
-const OF_ALL: [&str; 7] =
-    ["enabled", "agent", "source", "role", "unverified_pane", "any_pane", "allow_foreign_socket"];
-/// and those that count for some of them, and for which. `emit` and `hook`
-/// say anything.
-const OF_SOME: [(&str, &[&str]); 10] = [
-    ("title", &["title", "statusline"]),
-    ("message", &["state"]),
-    ("working_message", &["state"]),
-    ("reason_label", &["state"]),
-    ("state_labels", &["state", "session", "labels"]),
-    ("tokens", &["tokens", "session", "statusline"]),
-    ("privacy", &["state", "title", "tokens", "labels", "session", "statusline"]),
-    ("report_session", &["session"]),
-    ("session_token", &["session"]),
-    ("verify", &["state"]),
-];
-/// The commands that hooks call.
-pub(crate) const ONE_SHOTS: [&str; 9] =
-    ["emit", "state", "title", "tokens", "labels", "session", "release", "hook", "statusline"];
-
-/// Whether a setting has an effect on a command.
-fn counts(setting: &Setting, command: &str) -> bool {
-    let some = OF_SOME.iter().find(|(key, _)| *key == setting.key);
-    !ONE_SHOTS.contains(&command)
-        || OF_ALL.contains(&setting.key)
-        || some.is_some_and(|(_, commands)| {
-            ["emit", "hook"].contains(&command) || commands.contains(&command)
-        })
-}
-
 impl Args for SettingFlags {
     fn augment_args(command: Command) -> Command {
         // A dozen commands have these flags, and a hook calls one of them:
         // making them for all took a fifth of its time.
         command.defer(|command| {
             let name = command.get_name().to_owned();
-            command.args(settings().filter(|setting| counts(setting, &name)).map(arg))
+            command.args(settings().filter(|setting| setting.counts_for(&name)).map(arg))
         })
     }
 

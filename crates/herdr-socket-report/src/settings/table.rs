@@ -18,6 +18,8 @@ pub(crate) struct Setting {
     /// nothing is set.
     pub(crate) default: &'static str,
     pub(crate) scope: Scope,
+    /// The one-shots for which it counts, or `all`.
+    one_shots: &'static str,
     pub(crate) kind: Kind,
     /// What it is for, as a flag's help says it.
     pub(crate) help: &'static str,
@@ -34,6 +36,10 @@ pub(crate) enum Scope {
     UserFile,
 }
 
+/// The commands that hooks call: each says one thing and goes.
+pub(crate) const ONE_SHOTS: [&str; 9] =
+    ["emit", "state", "title", "tokens", "labels", "session", "release", "hook", "statusline"];
+
 /// What the name of every setting's variable begins with.
 pub(crate) const VARIABLE_PREFIX: &str = "HERDR_REPORT_";
 
@@ -45,6 +51,16 @@ impl Setting {
 
     pub(crate) fn variable(&self) -> String {
         format!("{VARIABLE_PREFIX}{}", self.key.to_uppercase())
+    }
+
+    /// Whether it has an effect on a command. `emit` and `hook` say
+    /// anything.
+    pub(super) fn counts_for(&self, command: &str) -> bool {
+        let of = self.one_shots;
+        !ONE_SHOTS.contains(&command)
+            || of == "all"
+            || of.split(' ').any(|one_shot| one_shot == command)
+            || (["emit", "hook"].contains(&command) && !of.is_empty())
     }
 
     /// The built-in values. Those that are not set have none.
@@ -60,14 +76,18 @@ pub(crate) fn setting(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// `/// HELP`, then `KEY = DEFAULT, SCOPE, KIND;` for each setting.
+/// `/// HELP`, then `KEY = DEFAULT, SCOPE, ONE-SHOTS, KIND;` for each setting.
 macro_rules! settings {
-    ($($(#[doc = $help:literal])+ $key:ident = $default:literal, $scope:ident, $kind:expr;)+) => {
+    ($(
+        $(#[doc = $help:literal])+
+        $key:ident = $default:literal, $scope:ident, $one_shots:literal, $kind:expr;
+    )+) => {
         /// Every setting, in the order in which people read about them.
         pub(crate) static SETTINGS: &[Setting] = &[$(Setting {
             key: stringify!($key),
             default: $default,
             scope: Scope::$scope,
+            one_shots: $one_shots,
             kind: $kind,
             help: concat!($($help),+),
         }),+];
@@ -76,95 +96,99 @@ macro_rules! settings {
 
 settings! {
     /// Report at all. Switched off, nothing connects and input is read to its end
-    enabled = "true", Anybody, Switch(|it, on| it.config.enabled = on);
+    enabled = "true", Anybody, "all", Switch(|it, on| it.config.enabled = on);
     /// The agent's name in the sidebar; without one `exec` takes its command's. A name
     /// that Herdr knows itself is watched by Herdr too, so take one of your own
-    agent = "agent", Person, Name(|it, name| name.clone_into(&mut it.agent));
+    agent = "agent", Person, "all", Name(|it, name| name.clone_into(&mut it.agent));
     /// Who reports, as Herdr files it; constant for a host. Without one it is `custom:`
     /// and the agent's name
-    source = "", Person, Kind::Source(|it, source| it.config.source = SourceId::parse(source).ok());
+    source = "", Person, "all", Kind::Source(|it, source| {
+        it.config.source = SourceId::parse(source).ok();
+    });
     /// Shown instead of the agent's name
-    display_name = "", Person, Text(|it, name| {
+    display_name = "", Person, "", Text(|it, name| {
         it.config.display_name = Some(name.to_owned()).filter(|name| !name.is_empty());
     });
     /// Where the pane's title comes from
-    title = "session", Anybody, Choice(&[
+    title = "session", Anybody, "title statusline", Choice(&[
         ("session", |it| it.config.title = Source::Auto),
         ("none", |it| it.config.title = Source::None),
     ]);
     /// Where the reason of a block comes from
-    message = "tool", Anybody, Choice(&[
+    message = "tool", Anybody, "state", Choice(&[
         ("tool", |it| it.config.message = Source::Auto),
         ("none", |it| it.config.message = Source::None),
     ]);
     /// Where the reason while working comes from
-    working_message = "tool", Anybody, Choice(&[
+    working_message = "tool", Anybody, "state", Choice(&[
         ("tool", |it| it.config.working_message = Source::Auto),
         ("none", |it| it.config.working_message = Source::None),
     ]);
     /// Which tokens go out: model, ctx and the host's own, or none at all
-    tokens = "auto", Anybody, Choice(&[
+    tokens = "auto", Anybody, "tokens session statusline", Choice(&[
         ("auto", |it| it.config.tokens = Source::Auto),
         ("none", |it| it.config.tokens = Source::None),
     ]);
     /// Texts shown for states where the host sets none; blank ones are ignored
-    state_labels = "", Anybody, StateLabels;
+    state_labels = "", Anybody, "state session labels", StateLabels;
     /// For which states the reason is shown as the state's text
-    reason_label = "blocked", Anybody, Choice(&[
+    reason_label = "blocked", Anybody, "state", Choice(&[
         ("blocked", |it| it.config.reason_label = ReasonLabel::Blocked),
         ("all", |it| it.config.reason_label = ReasonLabel::All),
         ("off", |it| it.config.reason_label = ReasonLabel::Off),
     ]);
     /// How much of the host's texts goes out: all, names of tools and titles, or only
     /// fixed phrases
-    privacy = "text", Person, Choice(&[
+    privacy = "text", Person, "state title tokens labels session statusline", Choice(&[
         ("text", |it| it.config.privacy = Privacy::Text),
         ("tool", |it| it.config.privacy = Privacy::Tool),
         ("fixed", |it| it.config.privacy = Privacy::Fixed),
     ]);
     /// Send the session with the first report. Herdr 0.8.2 drops it for a source of
     /// your own
-    report_session = "true", Person, Switch(|it, on| it.config.report_session = on);
+    report_session = "true", Person, "session", Switch(|it, on| it.config.report_session = on);
     /// Show the session's id as token `session`
-    session_token = "false", Person, Switch(|it, on| it.config.session_token = on);
+    session_token = "false", Person, "session", Switch(|it, on| it.config.session_token = on);
     /// How long an idle that follows work waits for work to go on, in milliseconds
-    settle_ms = "300", Person, Number(0, 60_000, "milliseconds", |it, time| {
+    settle_ms = "300", Person, "", Number(0, 60_000, "milliseconds", |it, time| {
         it.config.settle = Duration::from_millis(time);
     });
     /// How long title, labels and tokens outlive a reporter that was killed, in seconds
-    metadata_ttl_s = "180", Person, Number(1, 86_400, "seconds", |it, time| {
+    metadata_ttl_s = "180", Person, "", Number(1, 86_400, "seconds", |it, time| {
         if let Ok(ttl) = Ttl::from_millis(time.saturating_mul(1000)) {
             it.config.metadata_ttl = ttl;
         }
     });
     /// Compare what was reported with what the pane shows
-    verify = "true", Person, Switch(|it, on| it.config.verify = on);
+    verify = "true", Person, "state", Switch(|it, on| it.config.verify = on);
     /// What to do on a pane that can be proven neither ours nor somebody else's
-    unverified_pane = "allow", Person, Choice(&[
+    unverified_pane = "allow", Person, "all", Choice(&[
         ("allow", |it| it.config.unverified_pane = UnverifiedPane::Allow),
         ("deny", |it| it.config.unverified_pane = UnverifiedPane::Deny),
     ]);
     /// Report also on a pane that is proven not to be ours
-    any_pane = "false", Person, Switch(|it, on| it.config.any_pane = on);
+    any_pane = "false", Person, "all", Switch(|it, on| it.config.any_pane = on);
     /// Accept a socket that another user serves
-    allow_foreign_socket = "false", Person, Switch(|it, on| it.config.allow_foreign_socket = on);
+    allow_foreign_socket = "false", Person, "all", Switch(|it, on| {
+        it.config.allow_foreign_socket = on;
+    });
     /// Leave the pane to a loaded reporter whose path contains one of these
-    defer_to = "herdr-agent-state", Person, List(|it, list| it.config.defer_to = list.to_vec());
+    defer_to = "herdr-agent-state", Person, "", List(|it, list| it.config.defer_to = list.to_vec());
     /// Paths of the reporters that the host has actually loaded
-    loaded_reporters = "", Person, List(|it, list| {
+    loaded_reporters = "", Person, "", List(|it, list| {
         it.config.loaded_reporters = list.iter().map(Into::into).collect();
     });
     /// What the agent is to the pane; only an interactive one claims it
-    role = "interactive", Person, Choice(&[
+    role = "interactive", Person, "all", Choice(&[
         ("interactive", |it| it.config.role = Role::Interactive),
         ("headless", |it| it.config.role = Role::Headless),
         ("subagent", |it| it.config.role = Role::Subagent),
         ("workflow_stage", |it| it.config.role = Role::WorkflowStage),
     ]);
     /// How reports travel; there is one way
-    transport = "socket", Person, Choice(&[("socket", |_| {})]);
+    transport = "socket", Person, "", Choice(&[("socket", |_| {})]);
     /// Let a project's file switch reporting on where your own file switches it off
-    trust_project = "false", UserFile, Switch(|_, _| {});
+    trust_project = "false", UserFile, "", Switch(|_, _| {});
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use crate::exit::{Exit, Stop, usage};
 use crate::picture::Agent;
-use crate::place::{PaneFlags, Place};
+use crate::place::{PaneFlags, Place, REPLY_MAX};
 use crate::settings::flags::SettingFlags;
 use crate::settings::{Sources, load};
 use crate::wait::runtime;
@@ -65,8 +65,8 @@ impl Stage {
         config.display_name = Some(NAME.to_owned());
         // So that one sees the tools come and go.
         config.reason_label = ReasonLabel::All;
-        let options =
-            Options::default().deadline(LOOK).allow_foreign_socket(config.allow_foreign_socket);
+        let options = Options::default().deadline(LOOK).reply_cap(REPLY_MAX);
+        let options = options.allow_foreign_socket(config.allow_foreign_socket);
         let client = Client::new(endpoint.socket(), options);
         let runtime = runtime().map_err(|error| built_in(&error))?;
         // A pane that cannot be seen is not worth playing on.

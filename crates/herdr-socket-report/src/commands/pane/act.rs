@@ -14,6 +14,7 @@ use super::tell::Told;
 use super::{Args, Command, Manner, Source};
 use crate::exit::Exit;
 use crate::output::say;
+use crate::place::REPLY_MAX;
 use crate::wait::blocking;
 
 /// Set to 1 by a daemon that serves several panes, so that nothing it starts
@@ -22,9 +23,6 @@ const SHARED: &str = "HERDR_REPORT_SHARED";
 
 /// The longest text that is read from stdin.
 const TEXT_MAX: u64 = 64 * 1024;
-
-/// Longest reply: hundreds of panes, or a tall screen in colour.
-const REPLY_MAX: usize = 16 * 1024 * 1024;
 
 pub(crate) fn run(args: &Args) -> Exit {
     let outcome = blocking(act(args)).unwrap_or_else(|| Err(wrong(&"there is no runtime")));

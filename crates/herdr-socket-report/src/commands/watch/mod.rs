@@ -20,6 +20,7 @@ use crate::exit::{Exit, Stop, say_why, usage};
 use crate::input::signals::Signals;
 use crate::output::{Outlet, say};
 use crate::picture::Screen;
+use crate::place::REPLY_MAX;
 use crate::wait::runtime;
 use table::{Change, Table};
 
@@ -51,8 +52,6 @@ pub(crate) struct Args {
 /// From one look to the next.
 const LOOKS: Duration = Duration::from_secs(1);
 const FRAME: Duration = Duration::from_millis(250);
-/// Longest snapshot that is taken: hundreds of panes.
-const SNAPSHOT_MAX: usize = 16 * 1024 * 1024;
 /// How long the last lines may take.
 const END: Duration = Duration::from_millis(500);
 /// Smallest terminal that is drawn on: columns, lines.
@@ -99,7 +98,7 @@ struct Watch {
 
 impl Watch {
     fn begin(socket: &Path, may_be_foreign: bool) -> io::Result<Self> {
-        let options = Options::default().reply_cap(SNAPSHOT_MAX);
+        let options = Options::default().reply_cap(REPLY_MAX);
         let options = options.allow_foreign_socket(may_be_foreign);
         Ok(Self {
             client: Client::new(socket, options),
