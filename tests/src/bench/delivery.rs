@@ -64,10 +64,10 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
         for (name, samples) in named.chain([("the reporter, from a call", &of_host)]) {
             table.row(name, &row(samples, &plain));
         }
-        let copied = usize::try_from(copies(&peers) - copies_before)?;
-        let copied = share(copied, rounds * OF_CLIENTS) * 100.0;
+        let sent = usize::try_from(copies(&peers) - copies_before)?;
+        let percent = share(sent, rounds * OF_CLIENTS) * 100.0;
         table.note(&format!(
-            "{} requests of each client, {rounds} of the reporter; {copied:.1} copies for 100 \
+            "{} requests of each client, {rounds} of the reporter; {percent:.1} copies for 100 \
              requests with hedges.",
             rounds * OF_CLIENTS
         ));

@@ -29,13 +29,10 @@ struct Arguments {
 #[expect(clippy::print_stdout, reason = "the table is this program's output")]
 fn main() -> anyhow::Result<()> {
     let Arguments { quick, measure, other, server } = Arguments::parse();
-    match (measure, other, server) {
-        (Some(result), Some(other), Some(server)) => {
-            bench::measure(&Options { quick, other, server }, &result)
-        }
-        _ => {
-            println!("{}", bench::run(quick)?);
-            Ok(())
-        }
+    if let (Some(result), Some(other), Some(server)) = (measure, other, server) {
+        bench::measure(&Options { quick, other, server }, &result)
+    } else {
+        println!("{}", bench::run(quick)?);
+        Ok(())
     }
 }
