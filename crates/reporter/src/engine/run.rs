@@ -303,9 +303,8 @@ impl<'a> Engine<'a> {
 
     pub(super) fn feed(&mut self, input: Input) {
         let step = self.machine.step(self.now(), input);
-        let status = self.status();
         let counters = Counters { copies: self.client.copies_sent(), ..self.machine.counters() };
-        self.shared.publish(&step, counters, status, self.flushes);
+        self.shared.publish(&step, counters, self.status(), self.flushes);
         let Step { abandon, request, wake, ended, .. } = step;
         if abandon {
             self.in_flight = None;
@@ -318,7 +317,7 @@ impl<'a> Engine<'a> {
     }
 
     fn send(&mut self, request: Request) {
-        let Request { call, deadline, .. } = request;
+        let Request { call, deadline } = request;
         self.release.note(&call);
         self.has_asked = true;
         self.asked = inode(self.client.socket());
@@ -378,11 +377,10 @@ async fn at_once_or(at: Option<Instant>) {
 }
 
 pub(crate) async fn exchange(client: Client, call: PaneCall, deadline: Duration) -> Outcome {
-    let line = match call.encode("r") {
-        Ok(line) => line,
+    let (client, line) = match call.encode("r") {
+        Ok(line) => (client.with_deadline(deadline), line),
         Err(failure) => return (Err(failure), None),
     };
-    let client = client.with_deadline(deadline);
     let exchanged = if call.is_repeatable() {
         client.exchange_repeatable(&line).await
     } else {
