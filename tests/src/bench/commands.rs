@@ -95,7 +95,9 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
     for row in rows {
         let [p50, p90, p99] = [500, 900, 990].map(|at| row.took.at(at));
         let polled = format!("{:.1} %", row.took.polled());
-        let processor = ms(row.processor / row.runs.max(1));
+        // That of `run` is counted at its end.
+        let processor = Some(row.processor / row.runs.max(1)).filter(|time| !time.is_zero());
+        let processor = processor.map(ms).unwrap_or_default();
         table.row(row.name, &[ms(p50), ms(p90), ms(p99), polled, times(p50, floor), processor]);
     }
     table.note(&format!("{rounds} runs of each in turns, {frozen} on a frozen server."));

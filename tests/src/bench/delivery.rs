@@ -43,8 +43,8 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
         let busy = Busy::loops(loops);
         let mut samples = vec![Samples::default(); peers.len()];
         let mut of_host = Samples::default();
-        let sent_again = |peers: &[Peer]| peers.iter().find_map(Peer::copies).unwrap_or_default();
-        let copies_before = sent_again(&peers);
+        let copies = |peers: &[Peer]| peers.iter().find_map(Peer::copies).unwrap_or_default();
+        let copies_before = copies(&peers);
         for _ in 0..rounds {
             of_host.push(host.change()?);
             for _ in 0..OF_CLIENTS {
@@ -64,10 +64,10 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
         for (name, samples) in named.chain([("the reporter, from a call", &of_host)]) {
             table.row(name, &row(samples, &plain));
         }
-        let copied = usize::try_from(sent_again(&peers) - copies_before)?;
-        let copied = share(copied, rounds * OF_CLIENTS) * 100.0;
+        let sent = usize::try_from(copies(&peers) - copies_before)?;
+        let percent = share(sent, rounds * OF_CLIENTS) * 100.0;
         table.note(&format!(
-            "{} requests of each client, {rounds} of the reporter; {copied:.1} copies for 100 \
+            "{} requests of each client, {rounds} of the reporter; {percent:.1} copies for 100 \
              requests with hedges.",
             rounds * OF_CLIENTS
         ));

@@ -30,8 +30,9 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     let Arguments { quick, measure, other, server } = Arguments::parse();
     if let (Some(result), Some(other), Some(server)) = (measure, other, server) {
-        return bench::measure(&Options { quick, other, server }, &result);
+        bench::measure(&Options { quick, other, server }, &result)
+    } else {
+        println!("{}", bench::run(quick)?);
+        Ok(())
     }
-    println!("{}", bench::run(quick)?);
-    Ok(())
 }

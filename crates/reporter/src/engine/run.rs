@@ -319,9 +319,8 @@ impl<'a> Engine<'a> {
 
     fn feed(&mut self, input: Input) {
         let step = self.machine.step(clock::now(self.started.elapsed()), input);
-        let status = self.status();
         let counters = Counters { copies: self.client.copies_sent(), ..self.machine.counters() };
-        self.shared.publish(&step, counters, status, self.flushes);
+        self.shared.publish(&step, counters, self.status(), self.flushes);
         let Step { abandon, request, wake, ended, .. } = step;
         if abandon {
             self.in_flight = None;

@@ -1,6 +1,6 @@
 //! Requests that go out again because their answer is late.
 
-use fake_herdr::{FakeHerdr, Fault};
+use fake_herdr::{Exchange, FakeHerdr, Fault};
 use herdr_proto::ReportState;
 use herdr_reporter::{Ended, Reporter};
 
@@ -18,6 +18,9 @@ fn a_report_that_nobody_answers_is_shown_by_its_copy() {
     let pane = start(&herdr, true);
     pane.set_state(ReportState::Idle);
     assert_eq!(status(&herdr, &pane), "idle");
+    // It opens beside the reports, has no copies, and is not to meet the fault.
+    let is_held = |exchange: &Exchange| exchange.request.contains("events.subscribe");
+    assert!(herdr.wait_for_log(AMPLE, |log| log.iter().any(is_held)));
     let copies = pane.counters().copies;
     herdr.fault_times(Fault::NeverAnswers, 1);
     pane.set_state(ReportState::Working);
