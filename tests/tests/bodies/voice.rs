@@ -326,12 +326,27 @@ fn f42_whatever_the_runtime_folder_is_like_hooks_arrive(stage: &Stage) {
         hooks_arrive(stage, &shell, &environment);
     }
     assert!(!fs::exists("/no").unwrap());
-    // Without /proc nothing tells of processes, and the address has to do.
-    let hidden = "unshare -m sh -c 'mount -t tmpfs none /proc && exec \"$@\"' sh";
-    if may(&format!("{hidden} true")) {
-        hooks_arrive(stage, &shell, hidden);
-    } else {
-        skipped("f42 without /proc", "this user may not hide it");
+    fs::create_dir(stage.folder().join("mounted")).unwrap();
+    for mount in [
+        // Without /proc nothing tells of processes, and the address has to do.
+        "none /proc",
+        "-o ro none mounted",
+        // Full: of bytes, and of files.
+        "-o size=4k none mounted; head -c 9000 /dev/zero >mounted/full 2>/dev/null",
+        "-o nr_inodes=1 none mounted",
+    ] {
+        let with = |command: &str| {
+            format!("unshare -m sh -c 'mount -t tmpfs {mount}; exec \"$@\"' sh {command}")
+        };
+        if may("unshare -m true") {
+            hooks_arrive(
+                stage,
+                &shell,
+                &with(&format!("env {temporary} XDG_RUNTIME_DIR=$PWD/mounted")),
+            );
+        } else {
+            skipped("f42 with a mounted folder", "this user may not mount one");
+        }
     }
 }
 
