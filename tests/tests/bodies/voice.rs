@@ -101,14 +101,24 @@ fn f01_a_stranger_keeps_nobody_out(stage: &Stage) {
 
 fn f02_a_process_of_another_pane_is_not_supervised(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f02") else { return };
+    let split = json!({"target_pane_id": stage.pane(), "direction": "right", "focus": false});
+    let other = stage.call("pane.split", &split)["pane"]["pane_id"].clone();
+    let other_shell = until(PATIENCE, || {
+        let processes = stage.call("pane.process_info", &json!({ "pane_id": other }));
+        processes["process_info"]["shell_pid"].as_u64().filter(|pid| *pid != 0)
+    });
     // This test runs in no pane.
-    let attach = format!("$hsr attach --pid {} --agent bot --state working", std::process::id());
-    let (code, said) = shell.run(&format!("{attach} --strict"));
-    assert_eq!(code, 4, "{said}");
-    assert!(said.contains("does not run in this pane"), "{said}");
-    assert_eq!(shell.run(&attach).0, 0);
-    // And nothing is held.
-    hooks_arrive(stage, &shell, "");
+    let strangers = [u64::from(std::process::id()), other_shell.expect("it has a shell")];
+    for stranger in strangers {
+        let attach = format!("$hsr attach --pid {stranger} --agent bot --state working");
+        let (code, said) = shell.run(&format!("{attach} --strict"));
+        assert_eq!(code, 4, "{said}");
+        assert!(said.contains("does not run in this pane"), "{said}");
+        assert_eq!(shell.run(&attach).0, 0);
+        // And nothing is held.
+        hooks_arrive(stage, &shell, "");
+    }
+    stage.call("pane.close", &json!({ "pane_id": other }));
 }
 
 fn f05_a_hook_that_outlives_its_command_says_nothing(stage: &Stage) {
