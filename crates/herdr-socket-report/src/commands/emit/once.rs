@@ -105,12 +105,12 @@ impl Turn {
 /// When this process was started, in microseconds since 1970: when the kernel
 /// made it, and within its tick when it first came here.
 pub(super) fn started() -> u64 {
-    let now = micros_now();
-    let ticks = Process::of(std::process::id()).map(|process| process.started);
-    let ran_for = ticks.and_then(|ticks| {
-        let began = Duration::from_secs(ticks) / ticks_per_second()?;
-        since_boot()?.checked_sub(began)
-    });
+    let began = Process::of(std::process::id())
+        .and_then(|process| Some(Duration::from_secs(process.started) / ticks_per_second()?));
+    // Both clocks at once: what passes between them would move the start back,
+    // behind that of a process that has ended before.
+    let (since_boot, now) = (since_boot(), micros_now());
+    let ran_for = since_boot.zip(began).and_then(|(now, began)| now.checked_sub(began));
     let Some(ran_for) = ran_for.and_then(|ran| u64::try_from(ran.as_micros()).ok()) else {
         return now;
     };
