@@ -269,7 +269,7 @@ fn plain(key: &str, ctrl: bool) -> Result<String, String> {
         return Ok(name[0].to_owned());
     }
     match lower.strip_prefix('f').map(str::parse::<u8>) {
-        Some(Ok(1..=12)) => Ok(lower),
+        Some(Ok(number @ 1..=12)) => Ok(format!("f{number}")),
         Some(Ok(_)) => Err("is a function key that Herdr does not press; it has f1 to f12".into()),
         _ => Err("is not a key of Herdr's; it has characters, enter, esc, tab, backspace, space, \
                   up, down, left, right, f1 to f12, with ctrl+, alt+ and shift+"
@@ -299,6 +299,7 @@ mod tests {
             ("-", "-"),
             ("^", "^"),
             ("F12", "f12"),
+            ("f05", "f5"),
             ("shift+tab", "shift+tab"),
             (" up ", "up"),
         ] {
@@ -324,6 +325,7 @@ mod tests {
             ("f13", "f1 to f12"),
             ("f99", "f1 to f12"),
             ("f0", "f1 to f12"),
+            ("f4294967296", "f1 to f12"),
             ("super+a", "types the bare key"),
             ("ctrl+1", "type the bare key"),
             ("prefix+h", "binding"),

@@ -26,6 +26,7 @@ enum Deed {
     Rest,
     Close,
     Scroll,
+    Move,
 }
 
 /// A program with an input box as Claude Code or Codex has one.
@@ -43,6 +44,8 @@ struct Program {
     dialog: bool,
     busy: bool,
     closed: bool,
+    /// Under another id since the last look: a key does not arrive.
+    moved: bool,
     hidden: usize,
     /// Enters that it will lose.
     eats: VecDeque<bool>,
@@ -99,6 +102,7 @@ impl Program {
             Deed::Work => self.busy = true,
             Deed::Rest => self.busy = false,
             Deed::Close => self.closed = true,
+            Deed::Move => self.moved = true,
             Deed::Scroll => self.hidden = self.said.len().saturating_sub(1),
         }
     }
@@ -208,6 +212,9 @@ impl World<'_> {
                     self.program.paste(self.text, self.parts);
                     machine.was_typed(self.now)
                 }
+                Step::Enter if std::mem::take(&mut self.program.moved) => {
+                    machine.was_not_entered(self.now)
+                }
                 Step::Enter => {
                     assert!(!self.program.dialog, "Enter into a dialog");
                     let (stands, ours) = (squash(&self.program.buffer), squash(self.text));
@@ -232,6 +239,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         1 => Just(Deed::Rest),
         1 => Just(Deed::Close),
         1 => Just(Deed::Scroll),
+        1 => Just(Deed::Move),
     ]
 }
 
@@ -336,6 +344,8 @@ fn each_way_a_push_ends() {
     assert_eq!(asked, (Outcome::TypedUnconfirmed, Some(Why::Dialog), 0));
     let gone = ends(program(), &[(250, Deed::Close)]);
     assert_eq!(gone, (Outcome::TypedUnconfirmed, Some(Why::PaneGone), 0));
+    let moved = ends(program(), &[(250, Deed::Move)]);
+    assert_eq!(moved, (Outcome::Delivered, None, 1));
     let gone = ends(eats(1), &[(600, Deed::Close)]);
     assert_eq!(gone, (Outcome::Unverified, Some(Why::PaneGone), 1));
 }
@@ -367,6 +377,31 @@ fn a_pending_text_is_only_entered_and_a_sent_one_is_found_again() {
     let mut once_more = Machine::again(&Claude, text, 3, Duration::ZERO);
     assert_eq!(world.drive(&mut once_more), (Outcome::Delivered, None));
     assert_eq!((once_more.enters(), world.typed), (3, 1));
+}
+
+#[test]
+fn an_enter_that_cannot_be_sent_is_given_up() {
+    let text = "fix the tests";
+    let mut machine = Machine::new(&Claude, text, Duration::ZERO);
+    let mut program = Program::default();
+    let (mut step, mut now) = (machine.begin(), Duration::ZERO);
+    let end = loop {
+        step = match step {
+            Step::End(outcome, why) => break (outcome, why, machine.enters()),
+            Step::Look(after) => {
+                now += after;
+                let screen = Screen::parse(&program.draw());
+                machine.saw(now, &Seen::Scene(Scene::of(screen)))
+            }
+            Step::Type => {
+                program.paste(text, 1);
+                machine.was_typed(now)
+            }
+            Step::Enter => machine.was_not_entered(now),
+        };
+        assert!(now < Duration::from_secs(10), "it never ends");
+    };
+    assert_eq!(end, (Outcome::TypedUnconfirmed, Some(Why::Unreadable), 0));
 }
 
 #[test]
