@@ -65,7 +65,7 @@ impl PaneControl {
     ///
     /// # Errors
     ///
-    /// Only when nothing was typed: [`ErrorKind::PaneGone`],
+    /// Only when this call typed nothing: [`ErrorKind::PaneGone`],
     /// [`ErrorKind::NoServer`], [`ErrorKind::EmptyPrompt`],
     /// [`ErrorKind::SeveralLines`] for a program that does not bracket pastes,
     /// [`ErrorKind::NoProfile`], [`ErrorKind::OperationReused`]. Everything
