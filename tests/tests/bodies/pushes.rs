@@ -108,7 +108,7 @@ impl Room {
 }
 
 impl Profile for Room {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "room"
     }
 

@@ -54,10 +54,12 @@ impl PaneControl {
     /// Types a text into a program's input box and sends it, looking before
     /// every step.
     ///
-    /// Nothing is typed unless the box is there and empty, and no Enter is
-    /// pressed unless the box shows the text and nothing else. Control
-    /// characters and paste marks in the text are left out. A text that is a
-    /// command of the program (`/compact`, for a profile that knows them) is
+    /// Nothing is typed unless the box was seen empty, and no Enter is pressed
+    /// unless the box was seen with the text and nothing else. What a person
+    /// types between that look and the key, some milliseconds, is not seen.
+    ///
+    /// Control characters and paste marks in the text are left out. A text that
+    /// is a command of the program (`/compact`, for a profile that knows them) is
     /// typed instead of pasted, and delivered when it has left the box.
     ///
     /// It takes 0.5 s when all is well, and under 10 s for a short text in any
