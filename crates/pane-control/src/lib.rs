@@ -23,6 +23,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A coordinator of some thirty lines:
+//!
+//! ```no_run
+#![doc = include_str!("../examples/coordinator.rs")]
+//! ```
+//!
 //! What looks at a screen is a [`Profile`], and what decides on a push is a
 //! machine without clock and socket; both are pure. The rest asks and types.
 
