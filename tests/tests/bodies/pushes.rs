@@ -94,8 +94,9 @@ impl Room {
         let Some(id) = self.id() else { return false };
         match deed {
             Deed::Typed(text) => {
-                *done += 1;
-                return self.type_in(&format!("{text}{COUNT}"));
+                let typed = self.type_in(&format!("{text}{COUNT}"));
+                *done += usize::from(typed);
+                return typed;
             }
             Deed::Moved => {
                 let to = json!({ "type": "new_workspace", "label": "moved" });
