@@ -13,17 +13,19 @@ use herdr_socket_transport::{Client, Options, find_socket};
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let socket = find_socket(None, |name| std::env::var_os(name))?;
     let control = PaneControl::new(Client::new(socket, Options::default()));
-    let prompt = PromptOptions::default().allow_push(PushOptions::default().profile("claude"));
+    let free = WaitOptions::new([AgentStatus::IDLE], Duration::from_secs(900));
+    let done =
+        WaitOptions::new([AgentStatus::IDLE, AgentStatus::BLOCKED], Duration::from_secs(900));
+    let push = PushOptions::default().profile("claude");
+    let prompt = PromptOptions::default().allow_push(push).wait(done);
     for pane in std::env::args().skip(1) {
         let target: Target = pane.parse()?;
         let target = control.probe(&target).await?.target().clone();
-        let prompted =
-            control.prompt(&target, "Run the tests and fix what fails.", &prompt).await?;
+        control.wait(&target, &free).await?;
+        let task = "Run the tests and fix what fails.";
+        let prompted = control.prompt(&target, task, &prompt).await?;
         println!("{pane}: {:?}", prompted.way);
-        let until = [AgentStatus::IDLE, AgentStatus::BLOCKED];
-        let agent =
-            control.wait(&target, &WaitOptions::new(until, Duration::from_secs(900))).await?;
-        if agent.agent_status == AgentStatus::BLOCKED {
+        if prompted.status == Some(AgentStatus::BLOCKED) {
             let screen = control.read(&target, ReadOptions::default()).await?;
             println!("{pane} asks (answer {:?}):\n{}", screen.digest, screen.text);
         }

@@ -62,7 +62,8 @@ pub enum ErrorKind {
     NoProfile,
     /// The screen is not the one that the caller saw; no key was pressed.
     ScreenChanged,
-    /// The operation id was used for another text or another pane.
+    /// The operation id was used for another text or another pane, or the
+    /// operation has prompted before; nothing was typed now.
     OperationReused,
     /// A name or value is not what it should be.
     InvalidInput,

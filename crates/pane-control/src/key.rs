@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind};
-use crate::profile::Profile;
 
 /// A key that Herdr knows and that it really presses.
 ///
@@ -23,84 +22,25 @@ use crate::profile::Profile;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key(String);
 
-/// What a key is pressed for; the program decides which key that is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Intent {
-    /// Stop what runs: `ctrl+c`, and `esc` in agents, where `ctrl+c` would quit.
-    Interrupt,
-    /// Send what stands in the input box.
-    Submit,
-    /// Empty the input box's line.
-    ClearLine,
-    /// Leave a dialog or a menu.
-    Escape,
-    /// The next field or the completion.
-    Tab,
-    /// The field before.
-    BackTab,
-    /// One up.
-    Up,
-    /// One down.
-    Down,
-    /// One to the left.
-    Left,
-    /// One to the right.
-    Right,
-}
-
-/// Intents by the names that a command line has for them.
-const INTENTS: [(&str, Intent); 10] = [
-    ("interrupt", Intent::Interrupt),
-    ("submit", Intent::Submit),
-    ("clear-line", Intent::ClearLine),
-    ("escape", Intent::Escape),
-    ("tab", Intent::Tab),
-    ("back-tab", Intent::BackTab),
-    ("up", Intent::Up),
-    ("down", Intent::Down),
-    ("left", Intent::Left),
-    ("right", Intent::Right),
-];
-
-impl Intent {
-    /// The key for this in a program of this profile.
-    pub fn key(self, profile: &dyn Profile) -> Key {
-        let name = match self {
-            Self::Interrupt => return profile.interrupt(),
-            Self::Submit => "enter",
-            Self::ClearLine => "ctrl+u",
-            Self::Escape => "esc",
-            Self::Tab => "tab",
-            Self::BackTab => "shift+tab",
-            Self::Up => "up",
-            Self::Down => "down",
-            Self::Left => "left",
-            Self::Right => "right",
-        };
-        Key(name.to_owned())
-    }
-
-    /// The intent of this name, for example `clear-line`.
-    pub fn named(name: &str) -> Option<Self> {
-        INTENTS.iter().find(|(known, _)| *known == name).map(|(_, intent)| *intent)
-    }
-}
-
 impl Key {
     /// Enter.
     pub fn enter() -> Self {
-        Self("enter".to_owned())
+        Self::known("enter")
     }
 
     /// Escape.
     pub fn escape() -> Self {
-        Self("esc".to_owned())
+        Self::known("esc")
     }
 
     /// `ctrl+c`.
     pub fn ctrl_c() -> Self {
-        Self("ctrl+c".to_owned())
+        Self::known("ctrl+c")
+    }
+
+    /// A key by a name that is known to be Herdr's first for it.
+    pub(crate) fn known(name: &'static str) -> Self {
+        Self(name.to_owned())
     }
 
     /// Herdr's name for it.
@@ -269,7 +209,7 @@ fn plain(key: &str, ctrl: bool) -> Result<String, String> {
         return Ok(name[0].to_owned());
     }
     match lower.strip_prefix('f').map(str::parse::<u8>) {
-        Some(Ok(1..=12)) => Ok(lower),
+        Some(Ok(number @ 1..=12)) => Ok(format!("f{number}")),
         Some(Ok(_)) => Err("is a function key that Herdr does not press; it has f1 to f12".into()),
         _ => Err("is not a key of Herdr's; it has characters, enter, esc, tab, backspace, space, \
                   up, down, left, right, f1 to f12, with ctrl+, alt+ and shift+"
@@ -299,6 +239,7 @@ mod tests {
             ("-", "-"),
             ("^", "^"),
             ("F12", "f12"),
+            ("f05", "f5"),
             ("shift+tab", "shift+tab"),
             (" up ", "up"),
         ] {
@@ -324,6 +265,7 @@ mod tests {
             ("f13", "f1 to f12"),
             ("f99", "f1 to f12"),
             ("f0", "f1 to f12"),
+            ("f4294967296", "f1 to f12"),
             ("super+a", "types the bare key"),
             ("ctrl+1", "type the bare key"),
             ("prefix+h", "binding"),

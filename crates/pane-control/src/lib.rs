@@ -23,6 +23,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A coordinator of some thirty lines:
+//!
+//! ```no_run
+#![doc = include_str!("../examples/coordinator.rs")]
+//! ```
+//!
 //! What looks at a screen is a [`Profile`], and what decides on a push is a
 //! machine without clock and socket; both are pure. The rest asks and types.
 
@@ -30,6 +36,7 @@ mod changes;
 mod control;
 mod digest;
 mod error;
+mod intent;
 mod key;
 mod probe;
 mod profile;
@@ -48,7 +55,8 @@ pub use control::{Builder, PaneControl};
 pub use digest::Digest;
 pub use error::{Error, ErrorKind};
 pub use herdr_proto::{AgentInfo, AgentStatus, PaneId, PaneInfo, ProcessInfo};
-pub use key::{Intent, Key};
+pub use intent::Intent;
+pub use key::Key;
 pub use probe::{Evidence, Life, Missing, Probe, Signal, Tick};
 pub use profile::{BoxState, Claude, Codex, Look, Profile, Scene, Shell, Unguarded};
 pub use prompt::{PromptOptions, Prompted, Way};

@@ -151,27 +151,30 @@ impl PaneControl {
     ///
     /// Dropping the future changes nothing.
     pub async fn probe(&self, target: &Target) -> Result<Probe, Error> {
-        let gone = || Probe {
+        // Twice: a pane may move between the requests of one look.
+        for _ in 0..2 {
+            match self.look_at(target).await {
+                Err(error) if error.kind() == ErrorKind::PaneGone => {}
+                other => return other,
+            }
+        }
+        Ok(Probe {
             life: Life::Dead,
             evidence: Evidence::PaneGone,
             pane: None,
             agent: None,
             processes: None,
             target: target.clone(),
-        };
-        let found = match self.find(target).await {
-            Ok(found) => found,
-            Err(error) if error.kind() == ErrorKind::PaneGone => return Ok(gone()),
-            Err(error) => return Err(error),
-        };
+        })
+    }
+
+    async fn look_at(&self, target: &Target) -> Result<Probe, Error> {
+        let found = self.find(target).await?;
         let agent = match found.info.agent {
             Some(_) => self.agent(&found.id()).await?,
             None => None,
         };
-        let processes = match self.processes(&found.id()).await {
-            Err(error) if error.kind() == ErrorKind::PaneGone => return Ok(gone()),
-            other => other?,
-        };
+        let processes = self.processes(&found.id()).await?;
         let evidence = Evidence::of(agent.as_ref(), processes.as_ref());
         Ok(Probe {
             life: evidence.life(),

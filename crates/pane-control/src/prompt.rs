@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use crate::control::{Found, PaneControl};
 use crate::error::{Error, ErrorKind};
 use crate::profile::{BoxState, Look, Profile, Unguarded};
-use crate::push::{PushOptions, Pushed, checked};
+use crate::push::{OperationId, PushOptions, Pushed, Record, checked};
 use crate::target::Target;
 use crate::transcript;
 use crate::wait::WaitOptions;
@@ -25,7 +25,8 @@ pub struct PromptOptions {
     /// Whether an agent that `agent.prompt` never takes is pushed to instead.
     /// Default false: it is refused.
     pub allow_push: bool,
-    /// For a push, as [`PushOptions`] has it.
+    /// For a push, as [`PushOptions`] has it. `agent.prompt` takes the profile
+    /// and the operation from here, too; a repeat of the operation is refused.
     pub push: PushOptions,
     /// How long the text may take to show an effect; default 8 s.
     pub deadline: Duration,
@@ -105,7 +106,8 @@ impl PaneControl {
     ///
     /// Nothing was typed: [`ErrorKind::NoAgent`], [`ErrorKind::CustomAgent`],
     /// [`ErrorKind::AgentBlocked`], [`ErrorKind::AgentNotReady`],
-    /// [`ErrorKind::EmptyPrompt`] and the others that are
+    /// [`ErrorKind::EmptyPrompt`], [`ErrorKind::OperationReused`] for an
+    /// operation that has typed before, and the others that are
     /// [`safe_to_retry`](Error::safe_to_retry). The text was typed, or may have
     /// been: [`ErrorKind::PromptStalled`], [`ErrorKind::PromptFailed`],
     /// [`ErrorKind::AgentNotRunning`], [`ErrorKind::Timeout`].
@@ -185,7 +187,15 @@ impl PaneControl {
             }
             seen = Some(look);
         }
-        let reply = self.client().call(&AgentPrompt::new(&found.id(), text.as_str())).await?;
+        self.begin_prompt(found, &text, options.push.operation.as_ref())?;
+        let reply = self.client().call(&AgentPrompt::new(&found.id(), text.as_str())).await;
+        let reply = match (reply.map_err(Error::from), &options.push.operation) {
+            (Err(error), Some(id)) if error.safe_to_retry() => {
+                self.shared().ledger.note(id, None)?;
+                return Err(error);
+            }
+            (reply, _) => reply?,
+        };
         // A change between our look and the prompt is not its effect.
         let seq = before.state_change_seq.max(reply.agent.state_change_seq);
         let effect = self.effect(found, &*profile, &text, (seq, seen.as_ref()));
@@ -196,6 +206,24 @@ impl PaneControl {
                 "the text was typed; the status did not change, and the box did not empty",
             )),
         }
+    }
+
+    /// Notes that an operation prompts, which it does once.
+    fn begin_prompt(
+        &self,
+        found: &Found,
+        text: &str,
+        operation: Option<&OperationId>,
+    ) -> Result<(), Error> {
+        let Some(id) = operation else { return Ok(()) };
+        let mut record = Record::new(found.terminal(), text);
+        // The server presses it by itself.
+        record.enters = 1;
+        if self.shared().ledger.begin(id, &record)?.is_some() {
+            let detail = "this operation has typed its text before; look what became of it";
+            return Err(Error::new(ErrorKind::OperationReused, detail));
+        }
+        Ok(())
     }
 
     /// Until the prompt shows an effect.

@@ -3,7 +3,8 @@ use herdr_proto::SendKeys;
 use crate::control::{Found, PaneControl};
 use crate::digest::Digest;
 use crate::error::{Error, ErrorKind};
-use crate::key::{Intent, Key};
+use crate::intent::Intent;
+use crate::key::Key;
 use crate::read::ReadOptions;
 use crate::target::Target;
 

@@ -4,8 +4,12 @@
 //! - `--eat N` loses the first N Enters on a text;
 //! - `--dialog-at N` opens a dialog when it was given the Nth text;
 //! - `--person-after TEXT` adds a person's keys to a text that begins with it;
-//! - `--log FILE` appends a line for every Enter: what it did, and its text as
-//!   JSON.
+//! - `--log FILE` appends a line of JSON for whatever comes in: what it did, and
+//!   with which text.
+//!
+//! Some keys stand for what happens by itself elsewhere: Ctrl-E loses the next
+//! Enter, Ctrl-O opens a dialog, Ctrl-J is a person's Enter. Ctrl-F counts up the
+//! number that is drawn at the bottom, which so shows what has been seen.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -46,6 +50,8 @@ struct Program {
     dialog: bool,
     /// A paste that has not ended yet.
     paste: Option<Vec<u8>>,
+    /// How often Ctrl-F came.
+    counted: usize,
 }
 
 fn main() -> Result<()> {
@@ -62,6 +68,7 @@ fn main() -> Result<()> {
         said: Vec::new(),
         dialog: false,
         paste: None,
+        counted: 0,
     };
     let before = tcgetattr(io::stdin()).context("a terminal")?;
     let mut raw = before.clone();
@@ -99,7 +106,7 @@ impl Program {
                 if paste.ends_with(END) {
                     paste.truncate(paste.len() - END.len());
                     let paste = self.paste.take().unwrap_or_default();
-                    self.pasted(&String::from_utf8_lossy(&paste));
+                    self.pasted(&String::from_utf8_lossy(&paste))?;
                 }
                 bytes = rest;
             } else if let Some(rest) = bytes.strip_prefix(BEGIN) {
@@ -108,15 +115,21 @@ impl Program {
             } else {
                 match first {
                     b'\r' => self.enter()?,
+                    b'\n' => self.send(),
                     4 => return Ok(false),
+                    5 => self.arguments.eat += 1,
+                    6 => self.counted += 1,
+                    0x0f => self.dialog = true,
                     0x15 => (self.buffer, self.folded) = (String::new(), 0),
                     0x1b => self.dialog = false,
-                    0x7f => _ = self.buffer.pop(),
+                    0x7f => self.backspace(),
                     _ if self.dialog => {}
                     _ => {
                         let end = bytes.iter().position(|byte| *byte < b' ' || *byte == 0x7f);
                         let (text, more) = bytes.split_at(end.unwrap_or(bytes.len()).max(1));
-                        self.buffer.push_str(&String::from_utf8_lossy(text));
+                        let text = String::from_utf8_lossy(text);
+                        self.note("typed", &text)?;
+                        self.buffer.push_str(&text);
                         self.after_text();
                         bytes = more;
                         continue;
@@ -128,16 +141,27 @@ impl Program {
         Ok(true)
     }
 
-    fn pasted(&mut self, text: &str) {
-        if self.dialog {
-            return;
-        }
+    fn pasted(&mut self, text: &str) -> Result<()> {
         let text = text.replace('\r', "\n");
+        if self.dialog {
+            return self.note("pasted into a dialog", &text);
+        }
+        let over = if self.buffer.is_empty() { "pasted" } else { "pasted behind a text" };
+        self.note(over, &text)?;
         if self.buffer.is_empty() && folds(&text) {
             self.folded = text.len();
         }
         self.buffer.push_str(&text);
         self.after_text();
+        Ok(())
+    }
+
+    /// A short form goes as one.
+    fn backspace(&mut self) {
+        self.buffer.pop();
+        if self.buffer.len() < self.folded {
+            (self.buffer, self.folded) = (String::new(), 0);
+        }
     }
 
     /// A person types into the box as soon as a certain text is there.
@@ -150,23 +174,35 @@ impl Program {
     }
 
     fn enter(&mut self) -> Result<()> {
+        let text = self.buffer.clone();
         let did = if self.dialog {
             self.dialog = false;
             "answered"
-        } else if self.buffer.is_empty() {
+        } else if text.is_empty() {
             "nothing"
         } else if self.arguments.eat > 0 {
             self.arguments.eat -= 1;
             "eaten"
         } else {
+            self.send();
+            "said"
+        };
+        self.note(did, &text)
+    }
+
+    fn send(&mut self) {
+        if !self.dialog && !self.buffer.is_empty() {
             self.said.push(std::mem::take(&mut self.buffer));
             self.folded = 0;
             self.dialog = self.arguments.dialog_at == Some(self.said.len());
-            "said"
-        };
-        let text = if did == "said" { self.said.last() } else { Some(&self.buffer) };
+        }
+    }
+
+    fn note(&mut self, did: &str, text: &str) -> Result<()> {
         if let Some(log) = &mut self.log {
-            writeln!(log, "{}", json!({ "did": did, "text": text }))?;
+            // In one write: somebody reads along.
+            let line = format!("{}\n", json!({ "did": did, "text": text }));
+            log.write_all(line.as_bytes())?;
         }
         Ok(())
     }
@@ -183,11 +219,16 @@ impl Program {
         }
         let mark = if codex { '›' } else { '❯' };
         let rule = "─".repeat(columns);
+        let counted = match self.counted {
+            0 => String::new(),
+            counted => format!(" · {counted}"),
+        };
         if self.dialog {
             lines.push(rule);
             lines.push("Do you want to proceed?".to_owned());
             lines.push(format!("{mark} 1. Yes"));
-            lines.extend(["  2. No", "", "Enter to confirm · Esc to cancel"].map(str::to_owned));
+            lines.extend(["  2. No", ""].map(str::to_owned));
+            lines.push(format!("Enter to confirm · Esc to cancel{counted}"));
         } else {
             let (paste, typed) = self.buffer.split_at(self.folded.min(self.buffer.len()));
             let paste = if paste.is_empty() { String::new() } else { self.short(paste) };
@@ -202,7 +243,7 @@ impl Program {
             } else {
                 lines.push(rule.clone());
                 lines.append(&mut body);
-                lines.extend([rule, "  ? for shortcuts".to_owned()]);
+                lines.extend([rule, format!("  ? for shortcuts{counted}")]);
             }
         }
         let top = lines.len().saturating_sub(rows);

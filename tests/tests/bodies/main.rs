@@ -12,6 +12,7 @@ mod hooks;
 mod identity;
 mod lifecycle;
 mod panes;
+mod pushes;
 mod sequence;
 mod server;
 mod supervisor;

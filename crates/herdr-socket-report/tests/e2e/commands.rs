@@ -227,6 +227,12 @@ fn a_signal_ends_what_lasts_in_good_order() {
         assert_eq!(tee.wait().code, Some(0), "{signal:?}: tee");
         assert!(gone.join().unwrap(), "{signal:?}: its socket goes with it");
 
+        let mut panes = inside(herdr, &["pane", "watch"]).start();
+        assert!(panes.answer().starts_with("w1:p1 "));
+        panes.signal(signal);
+        let output = panes.wait();
+        assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{signal:?}: pane watch");
+
         let mut demo = sidecar(&["demo", "--plain"]).start();
         while !demo.answer().contains("on it") {}
         demo.signal(signal);

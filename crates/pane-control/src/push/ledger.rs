@@ -73,6 +73,8 @@ impl From<OperationId> for String {
 pub(crate) struct Record {
     /// The terminal and the text, as a digest.
     of: Digest,
+    /// How often Enter was pressed, or may have been: noted before each.
+    pub(crate) enters: u8,
     /// How it ended; absent if it never came to an end.
     pub(crate) pushed: Option<Pushed>,
 }
@@ -80,7 +82,7 @@ pub(crate) struct Record {
 impl Record {
     pub(crate) fn new(terminal: &str, text: &str) -> Self {
         let of = Digest::of_bytes(format!("{terminal}\n{text}").as_bytes());
-        Self { of, pushed: None }
+        Self { of, enters: 0, pushed: None }
     }
 }
 
@@ -134,13 +136,13 @@ impl Ledger {
         Ok(known)
     }
 
-    /// Notes how it ended, or forgets an operation that typed nothing.
-    pub(crate) fn end(&self, id: &OperationId, record: Option<Record>) -> Result<(), Error> {
+    /// Notes how far it is, or forgets an operation that typed nothing.
+    pub(crate) fn note(&self, id: &OperationId, record: Option<&Record>) -> Result<(), Error> {
         match self {
             Self::Memory(records) => {
                 let mut records = records.lock().unwrap_or_else(PoisonError::into_inner);
                 match record {
-                    Some(record) => records.insert(id.clone(), record),
+                    Some(record) => records.insert(id.clone(), record.clone()),
                     None => records.remove(id),
                 };
                 Ok(())
@@ -148,7 +150,7 @@ impl Ledger {
             Self::Folder(folder) => match record {
                 Some(record) => {
                     let path = file(folder, id);
-                    write_file(&draft(&path), &record).and_then(|()| fs::rename(draft(&path), path))
+                    write_file(&draft(&path), record).and_then(|()| fs::rename(draft(&path), path))
                 }
                 None => fs::remove_file(file(folder, id)),
             }
@@ -226,7 +228,10 @@ mod tests {
         assert_eq!(ledger.begin(&id, &record).unwrap(), Some(record.clone()));
         let other = ledger.begin(&id, &Record::new("term_1", "other")).unwrap_err();
         assert_eq!(other.kind(), ErrorKind::OperationReused);
-        ledger.end(&id, None).unwrap();
+        let entered = Record { enters: 1, ..record.clone() };
+        ledger.note(&id, Some(&entered)).unwrap();
+        assert_eq!(ledger.begin(&id, &record).unwrap(), Some(entered));
+        ledger.note(&id, None).unwrap();
         assert_eq!(ledger.begin(&id, &record).unwrap(), None);
     }
 

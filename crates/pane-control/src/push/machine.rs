@@ -152,6 +152,21 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// After a [`Step::Enter`] that was not sent, as when the pane has moved.
+    pub(crate) fn was_not_entered(&mut self, now: Duration) -> Step {
+        match self.phase {
+            Phase::Pausing { since } | Phase::Appearing { since } => {
+                if now.saturating_sub(since) >= APPEAR + CONFIRM {
+                    return self.end_unseen(Why::Unreadable);
+                }
+                self.phase = Phase::Appearing { since };
+            }
+            // What follows ends by itself.
+            Phase::Before { .. } | Phase::Entered { .. } => {}
+        }
+        Step::Look(LOOK)
+    }
+
     /// After [`Step::Look`].
     pub(crate) fn saw(&mut self, now: Duration, seen: &Seen) -> Step {
         let look = match seen {

@@ -54,10 +54,12 @@ impl PaneControl {
     /// Types a text into a program's input box and sends it, looking before
     /// every step.
     ///
-    /// Nothing is typed unless the box is there and empty, and no Enter is
-    /// pressed unless the box shows the text and nothing else. Control
-    /// characters and paste marks in the text are left out. A text that is a
-    /// command of the program (`/compact`, for a profile that knows them) is
+    /// Nothing is typed unless the box was seen empty, and no Enter is pressed
+    /// unless the box was seen with the text and nothing else. What a person
+    /// types between that look and the key, some milliseconds, is not seen.
+    ///
+    /// Control characters and paste marks in the text are left out. A text that
+    /// is a command of the program (`/compact`, for a profile that knows them) is
     /// typed instead of pasted, and delivered when it has left the box.
     ///
     /// It takes 0.5 s when all is well, and under 10 s for a short text in any
@@ -65,7 +67,7 @@ impl PaneControl {
     ///
     /// # Errors
     ///
-    /// Only when nothing was typed: [`ErrorKind::PaneGone`],
+    /// Only when this call typed nothing: [`ErrorKind::PaneGone`],
     /// [`ErrorKind::NoServer`], [`ErrorKind::EmptyPrompt`],
     /// [`ErrorKind::SeveralLines`] for a program that does not bracket pastes,
     /// [`ErrorKind::NoProfile`], [`ErrorKind::OperationReused`]. Everything
@@ -93,10 +95,10 @@ impl PaneControl {
         text: &str,
         operation: Option<OperationId>,
     ) -> Result<Pushed, Error> {
-        let text = checked(text, profile.brackets())?;
+        let text = checked(text, profile.brackets() && !profile.is_command(text))?;
         let operation = operation.unwrap_or_else(OperationId::fresh);
         let _alone = self.alone(found.terminal()).await;
-        let record = Record::new(found.terminal(), &text);
+        let mut record = Record::new(found.terminal(), &text);
         let known = self.shared().ledger.known(&operation, &record)?;
         let began = Instant::now();
         let machine = match &known {
@@ -105,8 +107,8 @@ impl PaneControl {
                 return Ok(pushed.clone());
             }
             Some(known) => {
-                let enters = known.pushed.as_ref().map_or(0, |pushed| pushed.enters);
-                Machine::again(&**profile, &text, enters, Duration::ZERO)
+                record.enters = known.enters;
+                Machine::again(&**profile, &text, known.enters, Duration::ZERO)
             }
         };
         let push = Push { control: self, profile, text: &text, operation, record, began, found };
@@ -114,14 +116,18 @@ impl PaneControl {
     }
 }
 
-/// The text as it is typed. Several lines only if they are one paste.
-pub(crate) fn checked(text: &str, brackets: bool) -> Result<String, Error> {
-    let text = neutralise(text);
+/// The text as it is typed. Several lines only if they are one paste; outside a
+/// paste a tab would be a key.
+pub(crate) fn checked(text: &str, pasted: bool) -> Result<String, Error> {
+    let mut text = neutralise(text);
+    if !pasted {
+        text = text.replace('\t', " ");
+    }
     if text.trim().is_empty() {
         let detail = "the text is empty, or holds nothing that can be typed";
         return Err(Error::new(ErrorKind::EmptyPrompt, detail));
     }
-    if text.contains('\n') && !brackets {
+    if text.contains('\n') && !pasted {
         let detail = "the text has several lines, and this program would take each by itself; \
                       push one line, or name a profile that brackets pastes";
         return Err(Error::new(ErrorKind::SeveralLines, detail));
@@ -151,18 +157,22 @@ impl Push<'_> {
                     let seen = self.look(&machine).await?;
                     machine.saw(self.began.elapsed(), &seen)
                 }
-                Step::Type => {
-                    self.type_text(machine.is_command()).await?;
-                    machine.was_typed(self.began.elapsed())
-                }
-                Step::Enter => match self.enter().await {
-                    Ok(()) => machine.was_entered(self.began.elapsed()),
-                    Err(error) if error.may_have_arrived() => {
-                        machine.was_entered(self.began.elapsed())
+                Step::Type => match self.type_text(machine.is_command()).await {
+                    Ok(()) => machine.was_typed(self.began.elapsed()),
+                    Err(error)
+                        if error.kind() == ErrorKind::PaneGone && self.has_moved().await? =>
+                    {
+                        machine.begin()
                     }
-                    // Not sent; the next look says what is the matter.
-                    Err(_) => machine.saw(self.began.elapsed(), &Seen::Gone),
+                    Err(error) => return Err(error),
                 },
+                Step::Enter => {
+                    if self.enter(machine.enters()).await {
+                        machine.was_entered(self.began.elapsed())
+                    } else {
+                        machine.was_not_entered(self.began.elapsed())
+                    }
+                }
             };
         };
         let pushed = Pushed {
@@ -178,7 +188,8 @@ impl Push<'_> {
         };
         if pushed.typed {
             self.record.pushed = Some(pushed.clone());
-            self.control.shared().ledger.end(&self.operation, Some(self.record))?;
+            // That it typed is noted already, and that is what a repeat needs.
+            let _ = self.note();
         }
         Ok(pushed)
     }
@@ -222,16 +233,40 @@ impl Push<'_> {
             Ok(_) => Ok(()),
             Err(error) if error.may_have_arrived() => Ok(()),
             Err(error) => {
-                ledger.end(&self.operation, None)?;
+                ledger.note(&self.operation, None)?;
                 Err(error)
             }
         }
     }
 
-    async fn enter(&self) -> Result<(), Error> {
+    /// Presses Enter after so many; whether it was sent, or may have been. It
+    /// is noted first: a repeat after a crash must not take it for none.
+    async fn enter(&mut self, before: u8) -> bool {
+        self.record.enters = before.saturating_add(1);
+        if self.note().is_err() {
+            return false;
+        }
         let keys = vec![Key::enter().as_str().to_owned()];
-        self.control.client().call(&SendKeys::new(self.found.id(), keys)).await?;
-        Ok(())
+        let sent = self.control.client().call(&SendKeys::new(self.found.id(), keys)).await;
+        let sent = sent.map_err(Error::from).err().is_none_or(|error| error.may_have_arrived());
+        if !sent {
+            self.record.enters = before;
+            // One Enter too many on record only makes a repeat more careful.
+            let _ = self.note();
+        }
+        sent
+    }
+
+    fn note(&self) -> Result<(), Error> {
+        self.control.shared().ledger.note(&self.operation, Some(&self.record))
+    }
+
+    /// Whether the pane has another id than the one that was just used.
+    async fn has_moved(&mut self) -> Result<bool, Error> {
+        let found = self.control.find(&self.found.target).await?;
+        let moved = found.id() != self.found.id();
+        self.found = found;
+        Ok(moved)
     }
 }
 

@@ -13,6 +13,7 @@ use herdr_socket_transport::{Client, Endpoint, Options, find_socket};
 use super::tell::Told;
 use super::{Args, Command, Manner, Source};
 use crate::exit::Exit;
+use crate::input::signals::Signals;
 use crate::output::say;
 use crate::place::REPLY_MAX;
 use crate::wait::blocking;
@@ -169,12 +170,18 @@ fn given(text: &str) -> Result<String, Error> {
     Ok(read)
 }
 
-/// Tells changes until the named panes are gone or nobody reads any more.
+/// Tells changes until a signal comes, the named panes are gone, or nobody reads
+/// any more.
 async fn watch(control: &PaneControl, targets: Vec<Target>, json: bool) -> Result<Told, Error> {
+    let signals = Signals::hear().map_err(|error| wrong(&error))?;
     let mut changes = control.changes(targets);
     let mut away = false;
     loop {
-        match changes.next().await {
+        let change = tokio::select! {
+            () = signals.came() => return Ok(Told::nothing()),
+            change = changes.next() => change,
+        };
+        match change {
             Ok(change) => {
                 away = false;
                 if !Told::change(&change).print(json) {

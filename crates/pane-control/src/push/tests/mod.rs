@@ -1,168 +1,22 @@
 //! Pushes into a simulated program, with somebody else at the keyboard.
 
+mod program;
+
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use program::{Deed, Program};
+
+use super::checked;
 use super::machine::{Machine, Seen, Step};
 use super::outcome::{Outcome, Why};
+use crate::error::ErrorKind;
 use crate::profile::{Claude, Codex, Profile, Scene, Unguarded};
 use crate::screen::Screen;
 use crate::text::squash;
-
-/// What the world does at a time of its own.
-#[derive(Debug, Clone)]
-enum Deed {
-    /// A person types this, also into a dialog, which ignores it.
-    Keys(&'static str),
-    Backspace,
-    /// A person presses Enter.
-    Enter,
-    Dialog,
-    Answered,
-    Work,
-    Rest,
-    Close,
-    Scroll,
-}
-
-/// A program with an input box as Claude Code or Codex has one.
-#[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-struct Program {
-    codex: bool,
-    buffer: String,
-    /// How much of the beginning was pasted in one go and is shown as a short
-    /// form.
-    folded: usize,
-    said: Vec<String>,
-    /// The same as it stands in the transcript, where that is another text.
-    short: Vec<(usize, String)>,
-    dialog: bool,
-    busy: bool,
-    closed: bool,
-    hidden: usize,
-    /// Enters that it will lose.
-    eats: VecDeque<bool>,
-    /// What a paste still has to show, by parts.
-    coming: VecDeque<String>,
-}
-
-impl Program {
-    fn paste(&mut self, text: &str, parts: usize) {
-        let folds = text.len() > 800 || text.matches('\n').count() > 2;
-        let chars: Vec<char> = text.chars().collect();
-        let parts = if folds { 1 } else { parts.max(1) };
-        let coming = chars.chunks(chars.len().div_ceil(parts)).map(|part| part.iter().collect());
-        self.coming = coming.collect();
-        self.folded = if folds && self.buffer.is_empty() { text.len() } else { 0 };
-        self.show_more();
-    }
-
-    fn show_more(&mut self) {
-        if let Some(part) = self.coming.pop_front() {
-            self.buffer.push_str(&part);
-        }
-    }
-
-    fn enter(&mut self) {
-        if self.dialog {
-            self.dialog = false;
-        } else if !self.buffer.is_empty() && !self.eats.pop_front().unwrap_or(false) {
-            if self.folded > 0 {
-                self.short.push((self.said.len(), self.in_box()));
-            }
-            self.said.push(std::mem::take(&mut self.buffer));
-            (self.folded, self.busy) = (0, true);
-        }
-    }
-
-    fn suffer(&mut self, deed: &Deed) {
-        match deed {
-            Deed::Keys(keys) if !self.dialog => {
-                self.buffer.push_str(keys);
-            }
-            Deed::Backspace if !self.dialog => {
-                self.buffer.pop();
-                // A short form goes as one.
-                if self.buffer.len() < self.folded {
-                    self.buffer.clear();
-                    self.folded = 0;
-                }
-            }
-            Deed::Keys(_) | Deed::Backspace => {}
-            Deed::Enter => self.enter(),
-            Deed::Dialog => self.dialog = true,
-            Deed::Answered => self.dialog = false,
-            Deed::Work => self.busy = true,
-            Deed::Rest => self.busy = false,
-            Deed::Close => self.closed = true,
-            Deed::Scroll => self.hidden = self.said.len().saturating_sub(1),
-        }
-    }
-
-    /// What stands in the box, and in the transcript of what was said.
-    fn shown(&self, text: &str) -> String {
-        let lines = text.matches('\n').count();
-        if text.len() <= 800 && lines <= 2 {
-            text.replace('\n', "\n  ")
-        } else if self.codex {
-            format!("[Pasted Content {} chars]", text.chars().count())
-        } else {
-            format!("[Pasted text #1 +{lines} lines]")
-        }
-    }
-
-    /// What stands in the box.
-    fn in_box(&self) -> String {
-        let (paste, rest) = self.buffer.split_at(self.folded);
-        if paste.is_empty() { rest.to_owned() } else { self.shown(paste) + rest }
-    }
-
-    fn draw(&self) -> String {
-        let mut screen = String::from("welcome\n\n");
-        for (number, said) in self.said.iter().enumerate().skip(self.hidden) {
-            let short = self.short.iter().find(|(of, _)| *of == number);
-            screen += "> ";
-            screen += &short.map_or_else(|| self.shown(said), |(_, short)| short.clone());
-            screen += "\n\n* done\n\n";
-        }
-        if self.busy {
-            screen += "* Thinking… (3s · esc to interrupt)\n\n";
-        }
-        let mark = if self.codex { '›' } else { '❯' };
-        if self.dialog {
-            let rule = "─".repeat(40);
-            return screen
-                + &format!(
-                    "{rule}\nDo you want to proceed?\n{mark} 1. Yes\n  2. No\n\nEsc to cancel"
-                );
-        }
-        let buffer = self.in_box();
-        let body = if buffer.is_empty() {
-            format!("{mark} \u{1b}[7mT\u{1b}[27m\u{1b}[2mry \"fix the tests\"\u{1b}[0m")
-        } else {
-            wrap(&format!("{mark} {buffer}\u{1b}[7m \u{1b}[0m"))
-        };
-        let rule = "─".repeat(40);
-        if self.codex {
-            screen + &body + "\n\n  \u{1b}[2m100% context left\u{1b}[0m"
-        } else {
-            screen + &format!("{rule}\n{body}\n{rule}\n  ? for shortcuts\n")
-        }
-    }
-}
-
-fn wrap(text: &str) -> String {
-    let wrapped = text.split('\n').map(|line| {
-        let chars: Vec<char> = line.chars().collect();
-        let rows = chars.chunks(40).map(|row| row.iter().collect::<String>());
-        rows.collect::<Vec<_>>().join("\n  ")
-    });
-    wrapped.collect::<Vec<_>>().join("\n  ")
-}
 
 /// One push or repeat; panics where an invariant breaks.
 struct World<'a> {
@@ -208,6 +62,9 @@ impl World<'_> {
                     self.program.paste(self.text, self.parts);
                     machine.was_typed(self.now)
                 }
+                Step::Enter if std::mem::take(&mut self.program.moved) => {
+                    machine.was_not_entered(self.now)
+                }
                 Step::Enter => {
                     assert!(!self.program.dialog, "Enter into a dialog");
                     let (stands, ours) = (squash(&self.program.buffer), squash(self.text));
@@ -232,6 +89,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         1 => Just(Deed::Rest),
         1 => Just(Deed::Close),
         1 => Just(Deed::Scroll),
+        1 => Just(Deed::Move),
     ]
 }
 
@@ -336,6 +194,8 @@ fn each_way_a_push_ends() {
     assert_eq!(asked, (Outcome::TypedUnconfirmed, Some(Why::Dialog), 0));
     let gone = ends(program(), &[(250, Deed::Close)]);
     assert_eq!(gone, (Outcome::TypedUnconfirmed, Some(Why::PaneGone), 0));
+    let moved = ends(program(), &[(250, Deed::Move)]);
+    assert_eq!(moved, (Outcome::Delivered, None, 1));
     let gone = ends(eats(1), &[(600, Deed::Close)]);
     assert_eq!(gone, (Outcome::Unverified, Some(Why::PaneGone), 1));
 }
@@ -367,6 +227,38 @@ fn a_pending_text_is_only_entered_and_a_sent_one_is_found_again() {
     let mut once_more = Machine::again(&Claude, text, 3, Duration::ZERO);
     assert_eq!(world.drive(&mut once_more), (Outcome::Delivered, None));
     assert_eq!((once_more.enters(), world.typed), (3, 1));
+}
+
+#[test]
+fn an_enter_that_cannot_be_sent_is_given_up() {
+    let text = "fix the tests";
+    let mut machine = Machine::new(&Claude, text, Duration::ZERO);
+    let mut program = Program::default();
+    let (mut step, mut now) = (machine.begin(), Duration::ZERO);
+    let end = loop {
+        step = match step {
+            Step::End(outcome, why) => break (outcome, why, machine.enters()),
+            Step::Look(after) => {
+                now += after;
+                let screen = Screen::parse(&program.draw());
+                machine.saw(now, &Seen::Scene(Scene::of(screen)))
+            }
+            Step::Type => {
+                program.paste(text, 1);
+                machine.was_typed(now)
+            }
+            Step::Enter => machine.was_not_entered(now),
+        };
+        assert!(now < Duration::from_secs(10), "it never ends");
+    };
+    assert_eq!(end, (Outcome::TypedUnconfirmed, Some(Why::Unreadable), 0));
+}
+
+#[test]
+fn only_a_paste_has_tabs_and_several_lines() {
+    assert_eq!(checked("a\tb\nc", true).unwrap(), "a\tb\nc");
+    assert_eq!(checked("a\tb", false).unwrap(), "a b");
+    assert_eq!(checked("a\nb", false).unwrap_err().kind(), ErrorKind::SeveralLines);
 }
 
 #[test]
