@@ -184,14 +184,23 @@ fn is_before(speaker: u32, of: u32, at: Address, hello: &Hello) -> bool {
 fn belongs(at: Address, peer: Option<u32>, of: u32) -> bool {
     let by_address = at == Address::Own;
     let Some(peer) = peer else { return by_address };
-    let session = session_of(of);
-    if session.is_some_and(|session| session != 0 && session_of(peer) == Some(session)) {
+    if are_in_one_session(peer, of) {
         return true;
     }
     if !tells_of_processes() || !shares_our_numbers(peer) {
         return by_address;
     }
     descends(peer, of)
+}
+
+/// Whether two processes are in the same session. Those whose leader is outside
+/// of a container all have the number 0 in it; their terminal tells them apart.
+fn are_in_one_session(one: u32, other: u32) -> bool {
+    let terminal = |pid: u32| Process::of(pid).and_then(|process| process.terminal);
+    match (session_of(one), session_of(other)) {
+        (Some(0), Some(0)) => terminal(one) == terminal(other),
+        (one, other) => one.is_some() && one == other,
+    }
 }
 
 /// Whether a process counts processes as we do, and is not in a container.
