@@ -102,6 +102,14 @@ impl Target {
         file.ok_or_else(|| "HOME is not set, so nobody knows where the settings are".to_owned())
     }
 
+    /// What else there is to do, as a line.
+    fn note(&self) -> String {
+        match self {
+            Self::Agent(hooks) if !hooks.agent.note.is_empty() => format!("{}\n", hooks.agent.note),
+            _ => String::new(),
+        }
+    }
+
     fn add(&self, text: &str) -> Result<String, String> {
         match self {
             Self::Herdr => rows::add(text),
@@ -165,6 +173,7 @@ fn write(target: &Target, file: &SettingsFile) -> Result<String, String> {
     }
     file.write(&after)?;
     let _ = writeln!(done, "wrote {path}");
+    done.push_str(&target.note());
     Ok(done)
 }
 
@@ -207,6 +216,7 @@ fn preview(target: &Target, file: &SettingsFile) -> Result<String, String> {
         },
         Target::Herdr => text.push_str(&sidebar::settings()),
     }
+    text.push_str(&target.note());
     text.push_str("Add --write to do it.\n");
     Ok(text)
 }
