@@ -356,7 +356,11 @@ impl Agent {
     ) -> Option<(PathBuf, PathBuf)> {
         let set = |name| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let moved = self.variable.and_then(set);
-        let folder = match moved {
+        let in_config = || {
+            let inside = self.folder.strip_prefix(".config/")?;
+            Some(set("XDG_CONFIG_HOME")?.join(inside))
+        };
+        let folder = match moved.or_else(in_config) {
             Some(folder) => folder,
             None => Path::new(&set("HOME")?).join(self.folder),
         };
