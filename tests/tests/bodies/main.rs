@@ -8,6 +8,7 @@
 
 mod authority;
 mod detected;
+mod entitled;
 mod hooks;
 mod identity;
 mod lifecycle;

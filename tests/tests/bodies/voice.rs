@@ -31,14 +31,14 @@ e2e::bodies! {
 }
 
 /// The pane's shell, with `$hsr` and a runtime folder of its own.
-struct Shell<'a> {
+pub(super) struct Shell<'a> {
     stage: &'a Stage,
     scripts: Cell<u32>,
 }
 
 impl<'a> Shell<'a> {
     /// None without a shell behind the pane, which is said.
-    fn open(stage: &'a Stage, body: &str) -> Option<Self> {
+    pub(super) fn open(stage: &'a Stage, body: &str) -> Option<Self> {
         if !stage.has_shell() {
             skipped(body, "no process is behind the pane");
             return None;
@@ -55,16 +55,16 @@ impl<'a> Shell<'a> {
     }
 
     /// Types a line.
-    fn line(&self, line: &str) {
+    pub(super) fn line(&self, line: &str) {
         self.keys(&format!("{line}\n"));
     }
 
-    fn keys(&self, text: &str) {
+    pub(super) fn keys(&self, text: &str) {
         self.stage.call("pane.send_text", &json!({ "pane_id": self.stage.pane(), "text": text }));
     }
 
     /// Runs a script to its end: its exit code, and what it says.
-    fn run(&self, script: &str) -> (i32, String) {
+    pub(super) fn run(&self, script: &str) -> (i32, String) {
         let number = self.scripts.replace(self.scripts.get() + 1);
         let file = |ending: &str| self.stage.folder().join(format!("{number}.{ending}"));
         fs::write(file("sh"), script).unwrap();
@@ -79,13 +79,13 @@ impl<'a> Shell<'a> {
     }
 
     /// Waits for a file that a script makes.
-    fn wait_for(&self, name: &str) {
+    pub(super) fn wait_for(&self, name: &str) {
         let there = until(PATIENCE, || self.stage.folder().join(name).exists().then_some(()));
         there.unwrap_or_else(|| panic!("there is no {name}: {:?}", self.stage.look()));
     }
 }
 
-fn is(agent: &str, state: &str) -> impl Fn(&PaneInfo) -> bool {
+pub(super) fn is(agent: &str, state: &str) -> impl Fn(&PaneInfo) -> bool {
     move |pane| pane.agent.as_deref() == Some(agent) && pane.agent_status.to_string() == state
 }
 
