@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use e2e::stage::{PATIENCE, Stage, until};
+use fake_herdr::{Exchange, FakeHerdr};
+use serde_json::json;
 
 use super::voice::{Shell, is};
 
@@ -17,6 +19,7 @@ e2e::bodies! {
         f11_an_agent_that_herdr_detects_below_a_wrapper_keeps_its_row,
         f46_a_hook_that_meets_the_end_is_late_or_taken_and_leaves_nothing;
     own:
+        f10_another_server_at_the_path_gets_nothing_of_a_pane_that_is_not_its_own,
         f47_hooks_on_a_frozen_server_are_told_in_time;
 }
 
@@ -45,9 +48,10 @@ impl Run {
         writeln!(self.input, "{event}").unwrap();
     }
 
-    fn waits(&self) {
-        let deferred = || fs::read_to_string(&self.said).ok()?.contains("deferred").then_some(());
-        until(PATIENCE, deferred).expect("it says that another one has the pane");
+    fn says(&self, word: &str) {
+        let said = || fs::read_to_string(&self.said).unwrap_or_default();
+        let told = until(PATIENCE, || said().contains(word).then_some(()));
+        told.unwrap_or_else(|| panic!("no {word}: {}", said()));
     }
 }
 
@@ -61,7 +65,7 @@ fn f03_a_reporter_that_waits_has_the_pane_without_an_event(stage: &Stage) {
     stage.wait(is("first", "working"));
     let mut second = Run::start(stage, &shell, "second");
     second.tell(BEGINS);
-    second.waits();
+    second.says("deferred");
     drop(first);
     stage.wait_within(TAKES_OVER, is("second", "working"));
     drop(second);
@@ -75,12 +79,42 @@ fn f04_a_change_that_comes_when_the_pane_is_free_is_sent(stage: &Stage) {
     stage.wait(is("first", "working"));
     let mut second = Run::start(stage, &shell, "second");
     second.tell(BEGINS);
-    second.waits();
+    second.says("deferred");
     drop(first);
     second.tell(ASKS);
     stage.wait_within(TAKES_OVER, is("second", "blocked"));
     drop(second);
     stage.wait_for_nothing();
+}
+
+fn f10_another_server_at_the_path_gets_nothing_of_a_pane_that_is_not_its_own(stage: &Stage) {
+    let Some(shell) = Shell::open(stage, "f10") else { return };
+    let mut bot = Run::start(stage, &shell, "bot");
+    bot.tell(BEGINS);
+    stage.wait(is("bot", "working"));
+    // The old server lives, and so does the stream that its end would end.
+    let aside = stage.socket().with_extension("aside");
+    fs::rename(stage.socket(), &aside).unwrap();
+    let other = another_server(stage);
+    bot.tell(ASKS);
+    bot.says("foreign_pane");
+    let wrote = |exchange: &Exchange| exchange.request.contains("pane.re");
+    assert!(!other.log().iter().any(wrote), "{:?}", other.log());
+    drop(other);
+    fs::rename(&aside, stage.socket()).unwrap();
+    stage.wait(is("bot", "blocked"));
+    drop(bot);
+    stage.wait_for_nothing();
+}
+
+/// A server at the same path, with a shell behind a pane of the same id.
+fn another_server(stage: &Stage) -> FakeHerdr {
+    let builder = FakeHerdr::builder().panes(0).program(["/bin/sh"]);
+    let other = builder.socket_path(stage.socket()).start().unwrap();
+    while other.observe(stage.pane().as_str()).is_none() {
+        stage.call("workspace.create", &json!({ "cwd": stage.folder() }));
+    }
+    other
 }
 
 fn f11_an_agent_that_herdr_detects_below_a_wrapper_keeps_its_row(stage: &Stage) {
@@ -92,8 +126,7 @@ fn f11_an_agent_that_herdr_detects_below_a_wrapper_keeps_its_row(stage: &Stage) 
     let detected = |pane: &_| {
         let claude = ["idle", "done"].iter().any(|state| is("claude", state)(pane));
         claude
-            && stage.call("agent.explain", &serde_json::json!({"target": stage.pane()}))["explain"]
-                ["agent"]
+            && stage.call("agent.explain", &json!({"target": stage.pane()}))["explain"]["agent"]
                 == "claude"
     };
     stage.wait(detected);
