@@ -61,6 +61,7 @@ mod lease_owner;
 #[doc(hidden)]
 pub mod machine;
 mod process;
+mod program_status;
 mod receipt;
 mod reporter;
 mod runtime;
@@ -87,6 +88,7 @@ pub use event::{
 pub use feed::Feed;
 pub use handle::Handle;
 pub use machine::{Counters, Ended};
+pub use program_status::ProgramStatus;
 pub use receipt::{Outcome, Part, Reason, Receipt};
 pub use reporter::{DROP_BUDGET, Reporter};
 pub use scopes::{OpenPrompt, ToolRun, Turn};

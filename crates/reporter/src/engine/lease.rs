@@ -265,7 +265,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (config, lease) = lease_in(&folder);
         let held = lease.try_take().unwrap().map(HeldLease::new);
-        let predecessor = Shared::new(config.clone());
+        let predecessor = Shared::new(config.clone(), None);
         predecessor.retire();
 
         let mut successor = PaneLease::new(lease, Some(predecessor.clone()));
@@ -273,7 +273,7 @@ mod tests {
         runtime.block_on(async {
             assert_eq!(successor.succeed().await, None);
             successor.seek();
-            assert_eq!(successor.try_take(&Shared::new(config)).await, Lease::Sought);
+            assert_eq!(successor.try_take(&Shared::new(config, None)).await, Lease::Sought);
             predecessor.leave(PredecessorClaim::default(), held);
             predecessor.end(Ended::NothingToRelease);
             assert_eq!(successor.inherit(), Some(PredecessorClaim::default()));
@@ -287,7 +287,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (config, file) = lease_in(&folder);
         let held = file.try_take().unwrap();
-        let shared = Shared::new(config);
+        let shared = Shared::new(config, None);
         let mut lease = PaneLease::new(file, None);
         assert_eq!((lease.next_try(), lease.try_take(&shared).await), (None, Lease::Sought));
         lease.seek();
@@ -314,7 +314,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             lease.seek();
-            assert_eq!(lease.try_take(&Shared::new(config)).await, Lease::Held);
+            assert_eq!(lease.try_take(&Shared::new(config, None)).await, Lease::Held);
         });
         assert!(file.try_take().unwrap().is_none());
         lease.give_up();

@@ -11,6 +11,7 @@ mod hold;
 #[cfg(unix)]
 mod identity;
 mod lease;
+mod outlook;
 mod owners;
 mod panic_release;
 mod run;
@@ -31,6 +32,7 @@ use crate::lease::LeaseFile;
 use crate::machine::{Claim, Ended};
 #[cfg(unix)]
 pub(crate) use identity::{await_shell, judge_identity};
+pub(crate) use outlook::Outlook;
 #[cfg(unix)]
 pub(crate) use run::exchange;
 pub(crate) use shared::Shared;

@@ -1,6 +1,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use herdr_program_status::AppName;
 use tokio::sync::Notify;
 
 use super::flush::Flushes;
@@ -25,7 +26,9 @@ const DIAGNOSTICS_KEPT: usize = 32;
 /// Nothing of a host's, such as its log or its executor, runs under it.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(super) config: Config,
+    pub(crate) config: Config,
+    /// The agent's name for terminals.
+    pub(crate) app: Option<AppName>,
     /// The process that it was made in: a copy of it has no engine.
     process: u32,
     pub(super) state: Mutex<State>,
@@ -45,6 +48,8 @@ pub(super) struct State {
     pub(super) activity: Activity,
     /// The activity has changed since the engine looked.
     pub(super) changed: bool,
+    /// Rises with every change, for those who look by themselves.
+    pub(super) version: u64,
     /// There is an engine, or was one.
     pub(super) active: bool,
     pub(super) status: Status,
@@ -58,7 +63,7 @@ pub(super) struct State {
     /// Somebody waits for the lease, also if there is nothing to report.
     pub(super) lease_awaited: bool,
     /// The agent is stopped, whatever its events say.
-    suspended: bool,
+    pub(super) suspended: bool,
     pub(super) retired: Option<Inheritance>,
 }
 
@@ -78,19 +83,20 @@ pub(super) struct Inheritance {
 
 impl Shared {
     /// For a reporter that has an engine.
-    pub(crate) fn new(config: Config) -> Arc<Self> {
-        Self::with(config, true, Status::Reporting)
+    pub(crate) fn new(config: Config, app: Option<AppName>) -> Arc<Self> {
+        Self::with(config, app, true, Status::Reporting)
     }
 
     /// For a reporter that has none, and why.
-    pub(crate) fn inert(why: Status) -> Arc<Self> {
-        Self::with(Config::default(), false, why)
+    pub(crate) fn inert(config: Config, app: Option<AppName>, why: Status) -> Arc<Self> {
+        Self::with(config, app, false, why)
     }
 
-    fn with(config: Config, active: bool, status: Status) -> Arc<Self> {
+    fn with(config: Config, app: Option<AppName>, active: bool, status: Status) -> Arc<Self> {
         let state = State {
             activity: Activity::default(),
             changed: false,
+            version: 0,
             active,
             status,
             flushes: Flushes::default(),
@@ -105,6 +111,7 @@ impl Shared {
         };
         Arc::new(Self {
             config,
+            app,
             process: std::process::id(),
             state: Mutex::new(state),
             engine: Notify::new(),
@@ -138,10 +145,11 @@ impl Shared {
                 refused.push((index, problem));
             }
             state.changed = true;
+            state.version += 1;
         }
         let retired = state.retired.is_some();
         drop(state);
-        self.engine.notify_one();
+        self.wake();
         if retired {
             self.raise_once(&Diagnostic::new(
                 DiagnosticKind::StaleOwner,
@@ -171,8 +179,9 @@ impl Shared {
         let mut state = self.lock();
         if std::mem::replace(&mut state.suspended, suspended) != suspended {
             state.changed = true;
+            state.version += 1;
             drop(state);
-            self.engine.notify_one();
+            self.wake();
         }
     }
 
@@ -263,7 +272,7 @@ impl Shared {
             state.close = Some(deadline);
         }
         drop(state);
-        self.engine.notify_one();
+        self.wake();
     }
 
     pub(crate) fn wait_ended(&self, budget: Duration) -> Ended {
@@ -283,11 +292,17 @@ impl Shared {
     /// release nothing.
     pub(crate) fn retire(&self) {
         self.lock().retired.get_or_insert_default();
-        self.engine.notify_one();
+        self.wake();
     }
 
     pub(crate) fn is_retired(&self) -> bool {
         self.lock().retired.is_some()
+    }
+
+    /// There is something new for the engine and for a terminal.
+    fn wake(&self) {
+        self.engine.notify_one();
+        self.blocking.notify_all();
     }
 
     pub(super) fn wake_hosts(&self) {

@@ -60,7 +60,7 @@ async fn f54_an_idle_reporter_wakes_up_at_most_twice_a_minute_beside_its_request
     let claim = Claim::new(pane.clone(), source, label, &config);
     let endpoint = Endpoint::new(herdr.socket_path(), pane);
     let lease = LeaseFile::of_pane(&config, &endpoint);
-    let shared = Shared::new(config);
+    let shared = Shared::new(config, None);
     let release = PanicRelease::new(&claim);
     let client = Client::new(herdr.socket_path(), Options::default());
     let lease = PaneLease::new(lease, None);
