@@ -42,6 +42,7 @@ mod serial;
 mod stuck;
 mod supervised;
 mod support;
+mod terminals;
 mod texts;
 mod versions;
 #[cfg(target_os = "linux")]
