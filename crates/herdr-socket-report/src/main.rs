@@ -18,6 +18,8 @@ mod log;
 mod output;
 mod place;
 #[cfg(unix)]
+mod program_status;
+#[cfg(unix)]
 mod reach;
 mod settings;
 #[cfg(unix)]

@@ -97,8 +97,12 @@ impl Builder {
     ///
     /// A host that draws writes the bytes itself, between its own sequences:
     /// [`Handle::program_status`](crate::Handle::program_status).
-    pub fn program_status(mut self, terminal: impl Write + IsTerminal + Send + 'static) -> Self {
-        self.terminal = terminal.is_terminal().then(|| Terminal::new(terminal));
+    pub fn program_status(self, terminal: impl Write + IsTerminal + Send + 'static) -> Self {
+        if terminal.is_terminal() { self.terminal(terminal) } else { self }
+    }
+
+    pub(crate) fn terminal(mut self, terminal: impl Write + Send + 'static) -> Self {
+        self.terminal = Some(Terminal::new(terminal));
         self
     }
 

@@ -43,7 +43,7 @@ const OF_HOOKS: [&str; 8] = [
     "fresh_source",
 ];
 /// and those that count for some of them, and for which.
-const OF_SOME: [(&str, &[&str]); 10] = [
+const OF_SOME: [(&str, &[&str]); 12] = [
     ("title", &["title"]),
     ("message", &["state"]),
     ("working_message", &["state"]),
@@ -53,6 +53,8 @@ const OF_SOME: [(&str, &[&str]); 10] = [
     ("privacy", &["state", "title", "tokens", "labels", "session"]),
     ("report_session", &["session"]),
     ("session_token", &["session"]),
+    ("progress_token", &[]),
+    ("program_status", &["state", "session", "release"]),
     ("verify", &["state"]),
 ];
 

@@ -26,6 +26,16 @@ pub(crate) use sources::Sources;
 use table::{SETTINGS, Setting};
 use value::Value;
 
+/// Whether the terminal is told, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum ProgramStatus {
+    /// Outside Herdr, where it is known to read reports.
+    #[default]
+    Auto,
+    On,
+    Off,
+}
+
 /// The merged settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
@@ -33,13 +43,20 @@ pub(crate) struct Settings {
     pub(crate) agent: String,
     /// Whether a project may switch reporting on.
     pub(crate) trust_project: bool,
+    /// Whether the terminal is told.
+    pub(crate) program_status: ProgramStatus,
     /// What the library takes.
     pub(crate) config: Config,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { agent: "agent".to_owned(), trust_project: false, config: Config::default() }
+        Self {
+            agent: "agent".to_owned(),
+            trust_project: false,
+            program_status: ProgramStatus::default(),
+            config: Config::default(),
+        }
     }
 }
 

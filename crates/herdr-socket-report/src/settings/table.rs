@@ -6,9 +6,9 @@ use std::time::Duration;
 use herdr_proto::{SourceId, Ttl};
 use herdr_reporter::{Privacy, ReasonLabel, Role, Source, UnverifiedPane};
 
-use super::Settings;
 use super::kind::Kind;
 use super::value::Value;
+use super::{ProgramStatus, Settings};
 
 /// A setting: its name everywhere, what it takes, and what it does.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ pub(crate) fn setting(key: &str) -> Option<&'static Setting> {
 }
 
 /// Every setting, in the order in which people read about them.
-pub(crate) static SETTINGS: [Setting; 24] = [
+pub(crate) static SETTINGS: [Setting; 26] = [
     Setting {
         key: "enabled",
         kind: Kind::Switch,
@@ -195,6 +195,29 @@ pub(crate) static SETTINGS: [Setting; 24] = [
         scope: Scope::Person,
         help: "Show the session's id as token `session`",
         set: |settings, value| settings.config.session_token = value.switch(),
+    },
+    Setting {
+        key: "progress_token",
+        kind: Kind::Switch,
+        default: "false",
+        scope: Scope::Person,
+        help: "Show how far the turn has got as token `progress`",
+        set: |settings, value| settings.config.progress_token = value.switch(),
+    },
+    Setting {
+        key: "program_status",
+        kind: Kind::words(&["auto", "on", "off"]),
+        default: "auto",
+        scope: Scope::Person,
+        help: "Tell the terminal what is reported (OSC 7501): outside Herdr where it is known to \
+               read that, always, or never",
+        set: |settings, value| {
+            settings.program_status = match value.word() {
+                "on" => ProgramStatus::On,
+                "off" => ProgramStatus::Off,
+                _ => ProgramStatus::Auto,
+            };
+        },
     },
     Setting {
         key: "settle_ms",

@@ -9,6 +9,7 @@
 
 mod keep;
 mod launch;
+mod outside;
 mod watched;
 
 use std::ffi::OsString;

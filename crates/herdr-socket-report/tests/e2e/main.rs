@@ -20,6 +20,7 @@ mod odd;
 mod others;
 mod pane;
 mod panes;
+mod program_status;
 mod sessions;
 mod settings;
 mod signals;

@@ -113,8 +113,8 @@ impl Activity {
             let kind = blocked_kind(prompt.kind);
             return Record { kind, progress, message, ..Record::new(State::Blocked) };
         }
-        let tools = self.work.tools.iter().rev().filter(|tool| tool.agent == *agent);
-        let tool = tools.filter_map(|tool| tool.name.clone()).next();
+        let mut tools = self.work.tools.iter().rev().filter(|tool| tool.agent == *agent);
+        let tool = tools.find_map(|tool| tool.name.clone());
         let message = tool.and_then(|it| words(Reason::Tool(it), ReportState::Working, config));
         Record { progress, message, ..Record::new(State::Working) }
     }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Pace;
+use super::{Pace, encode};
 use crate::clock::FAR;
 use crate::engine::{Outlook, Shared};
 
@@ -67,9 +67,7 @@ impl ProgramStatus {
             self.wake = due.wake.map(|wake| self.started + wake);
             due.reports
         };
-        let mut bytes = Vec::new();
-        reports.iter().for_each(|report| report.write_to(&mut bytes));
-        bytes
+        encode(&reports)
     }
 
     /// As [`take`](Self::take), waiting until there is something to write;

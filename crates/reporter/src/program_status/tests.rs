@@ -10,7 +10,7 @@ use termstate_core::scan::{Event, Scanner};
 use termstate_store::Store;
 
 use super::pace::Due;
-use super::{Pace, app_name};
+use super::{Pace, app_name, encode};
 use crate::activity::{Activity, Record};
 use crate::config::{Config, Privacy};
 use crate::event::{AgentEvent, EventId, Prompt, SessionStarted, TurnOutcome};
@@ -77,8 +77,7 @@ impl World {
     }
 
     fn read(&mut self, reports: &[herdr_program_status::Report]) {
-        let mut bytes = Vec::new();
-        reports.iter().for_each(|report| report.write_to(&mut bytes));
+        let bytes = encode(reports);
         let mut scanner = Scanner::new();
         scanner.feed(&bytes, |event| match event {
             Event::Sequence { message, .. } => {
@@ -89,7 +88,7 @@ impl World {
                     self.states.push(root.unwrap_or_default());
                 }
             }
-            other => panic!("{other:?}"),
+            other @ Event::Passthrough(_) => panic!("{other:?}"),
         });
         assert!(scanner.is_ground());
     }
@@ -334,9 +333,9 @@ fn event() -> impl Strategy<Value = AgentEvent> {
         2 => id.clone().prop_map(AgentEvent::tool_finished),
         2 => id.prop_map(AgentEvent::prompt_closed),
         2 => (runs(), runs()).prop_map(|(running, waiting)| AgentEvent::workflow_snapshot("f", running, waiting)),
-        1 => (state, text).prop_map(|((state, settles), text)| match settles {
-            true => AgentEvent::state_settled(state, Some(text)),
-            false => AgentEvent::state_set(state, Some(text)),
+        1 => (state, text).prop_map(|((state, settles), text)| {
+            let set = if settles { AgentEvent::state_settled } else { AgentEvent::state_set };
+            set(state, Some(text))
         }),
         1 => text.prop_map(|text| AgentEvent::title_changed(Some(text))),
         1 => Just(AgentEvent::session_ended()),
@@ -362,7 +361,7 @@ proptest! {
         }
         world.rest();
         world.assert_true();
-        prop_assert!(world.wrote.windows(2).all(|two| two[1] - two[0] >= PACE));
+        prop_assert!(world.wrote.windows(2).all(|two| two[0] + PACE <= two[1]));
         world.step();
         let wrote = world.wrote.len();
         world.now += 10 * PACE;

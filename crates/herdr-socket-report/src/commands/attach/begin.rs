@@ -11,6 +11,7 @@ use crate::commands::{KEPT, flags_before, settings};
 use crate::exit::Exit;
 use crate::output::say;
 use crate::place::Place;
+use crate::program_status::Terminal;
 use crate::reach::{Unreached, reach};
 use crate::supervisor::{Launch, Watched, Word, launch};
 
@@ -45,16 +46,26 @@ pub(crate) fn run(args: Args) -> Exit {
             return Exit::Usage;
         }
     };
-    let pane = match place {
-        Place::Pane(pane) if config.enabled && config.role == Role::Interactive => pane,
+    let pane = match &place {
+        Place::Pane(pane) if config.enabled && config.role == Role::Interactive => {
+            Some(pane.clone())
+        }
+        Place::Outside(_) => None,
         Place::Broken(why) if config.enabled => {
             say(&format!("misconfigured: {why}"));
             return if args.strict { Exit::Unreachable } else { Exit::Fine };
         }
         _ => return Exit::Fine,
     };
-    loaded.warnings.iter().for_each(|warning| say(warning));
-    let lease = LeaseFile::of_pane(config, &pane);
+    let lease = match &pane {
+        Some(pane) => {
+            loaded.warnings.iter().for_each(|warning| say(warning));
+            Some(LeaseFile::of_pane(config, pane))
+        }
+        None => Terminal::of(&loaded.settings, &place, u32::try_from(args.pid).ok())
+            .and_then(|terminal| terminal.lease(config)),
+    };
+    let Some(lease) = lease else { return Exit::Fine };
     let socket = lease.supervisor_socket(args.pid.unsigned_abs());
     if UnixStream::connect(&socket).is_ok() {
         return Exit::Fine;
@@ -64,6 +75,7 @@ pub(crate) fn run(args: Args) -> Exit {
         // The supervisor waits for a server that is not there; a person may not
         // know that it is not.
         Ok(Word::Ready | Word::Late) => {
+            let Some(pane) = pane else { return Exit::Fine };
             let reached = reach(&pane, config.allow_foreign_socket, SERVER);
             reached.map_or_else(
                 |Unreached { kind, detail, exit }| {

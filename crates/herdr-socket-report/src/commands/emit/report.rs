@@ -19,6 +19,7 @@ use crate::control::{Answers, Call, Hello, Refusal, is_timeout};
 use crate::exit::Exit;
 use crate::output::say;
 use crate::place::Place;
+use crate::program_status::Terminal;
 use crate::settings::Loaded;
 
 /// How long the whole may take. A hook that waits holds its agent up.
@@ -55,7 +56,7 @@ impl Report {
     /// Reports events that were read, and how that went.
     pub(super) fn events(self, (events, read): (Vec<Event>, Exit)) -> Exit {
         let (strict, confirm) = (self.common.strict || self.confirm, self.confirm);
-        let exit = self.report(events, read);
+        let exit = self.report(&events, read);
         let asked = confirm || exit != Exit::NotApplied;
         if strict && asked { exit } else { Exit::Fine }
     }
@@ -66,7 +67,7 @@ impl Report {
         if self.common.strict || self.confirm { Exit::Usage } else { Exit::Fine }
     }
 
-    fn report(self, events: Vec<Event>, mut exit: Exit) -> Exit {
+    fn report(self, events: &[Event], mut exit: Exit) -> Exit {
         let started = started();
         let loaded = match settings(self.common.settings.clone()) {
             Ok(loaded) => loaded,
@@ -85,6 +86,7 @@ impl Report {
         }
         let outcome = self.deliver(&loaded, started, events).unwrap_or_else(|untaken| {
             match untaken {
+                Untaken::Nobody if self.tell_terminal(&loaded, events) => Exit::Fine,
                 Untaken::Nobody => self.nobody(),
                 Untaken::Late(why) => {
                     // Every hook that outlives its agent is; nobody can help it.
@@ -114,8 +116,21 @@ impl Report {
         if self.confirm { Exit::Unreachable } else { Exit::Fine }
     }
 
+    /// Tells the terminal, if it is to be told; whether it is.
+    fn tell_terminal(&self, loaded: &Loaded, events: &[Event]) -> bool {
+        let place = self.common.pane.find(|name| std::env::var_os(name));
+        let terminal = place.ok().and_then(|place| Terminal::of(&loaded.settings, &place, None));
+        let Some(terminal) = terminal else { return false };
+        let events = events.iter().filter_map(|event| match &event.what {
+            EventLine::Event(what) => Some(what.clone()),
+            _ => None,
+        });
+        terminal.tell_once(&loaded.settings, events);
+        true
+    }
+
     /// Finds out who takes the report and has it taken, within the limit.
-    fn deliver(&self, loaded: &Loaded, started: u64, events: Vec<Event>) -> Result<Exit, Untaken> {
+    fn deliver(&self, loaded: &Loaded, started: u64, events: &[Event]) -> Result<Exit, Untaken> {
         let until = Instant::now() + LIMIT;
         let config = &loaded.settings.config;
         let wanted = events.iter().rev().find_map(Event::state);
@@ -138,13 +153,14 @@ impl Report {
                     let (pane, lease) = (&pane, &lease);
                     let once = Once { pane, lease, loaded, ttl, started, until };
                     let exit = straight(&once, events);
+                    self.tell_terminal(loaded, events);
                     drop(shared);
                     return Ok(self.confirmed(exit, wanted, pane, config, until));
                 }
             };
-            match self.tell(call, &hello, &events)? {
+            match self.tell(call, &hello, events)? {
                 Told::Taken(answers) => {
-                    let exit = self.judge_answers(&answers, &events);
+                    let exit = self.judge_answers(&answers, events);
                     return Ok(match &pane {
                         Some((pane, _)) => self.confirmed(exit, wanted, pane, config, until),
                         None => exit,
@@ -298,7 +314,7 @@ fn judge(answers: &Answers, asked: bool) -> Exit {
 }
 
 /// Reports to Herdr itself.
-fn straight(once: &Once<'_>, events: Vec<Event>) -> Exit {
+fn straight(once: &Once<'_>, events: &[Event]) -> Exit {
     let mut exit = Exit::Fine;
     let mut activity = Activity::default();
     let mut said = Vec::new();

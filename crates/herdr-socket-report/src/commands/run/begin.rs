@@ -15,6 +15,7 @@ use crate::input::Host;
 use crate::log;
 use crate::output::say;
 use crate::place::Place;
+use crate::program_status::Terminal;
 use crate::settings::Settings;
 
 /// Reports until something ends it.
@@ -73,8 +74,13 @@ pub(crate) fn run(args: Args) -> Exit {
 
 /// A reporter for a place; an inert one where there is nothing to report to.
 fn reporter(settings: Settings, place: &Place, host: Option<i32>) -> Reporter {
+    let host = host.and_then(|pid| u32::try_from(pid).ok());
+    let terminal = Terminal::of(&settings, place, host);
     let mut builder = Reporter::builder(settings.agent).config(settings.config);
-    if let Some(host) = host.and_then(|pid| u32::try_from(pid).ok()) {
+    if let Some(terminal) = terminal {
+        builder = terminal.told_by(builder);
+    }
+    if let Some(host) = host {
         // Whether the pane is ours is asked about the agent, not about us.
         builder = builder.process(host);
     }
