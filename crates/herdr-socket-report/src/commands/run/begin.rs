@@ -38,7 +38,10 @@ pub(crate) fn run(args: Args) -> Exit {
         say(&wrong);
         return Exit::Usage;
     }
-    let quiet = !loaded.settings.config.enabled || matches!(place, Place::Outside(_));
+    let host_pid = args.pid.and_then(|pid| u32::try_from(pid).ok());
+    let terminal = Terminal::of(&loaded.settings, &place, host_pid);
+    let nowhere = matches!(place, Place::Outside(_)) && terminal.is_none();
+    let quiet = !loaded.settings.config.enabled || nowhere;
     if !quiet {
         loaded.warnings.iter().for_each(|warning| voice.say(warning));
     }
@@ -51,7 +54,7 @@ pub(crate) fn run(args: Args) -> Exit {
     // Whoever types has no other sign of life.
     if args.pid.is_none() && isatty(stdin()) {
         voice.say(r#"type events such as {"event": "agent_started"}; Ctrl-D ends it"#);
-        if let Place::Outside(why) = &place {
+        if let (Place::Outside(why), true) = (&place, nowhere) {
             voice.say(&format!("nothing is reported: {why}"));
         }
     }
@@ -66,16 +69,19 @@ pub(crate) fn run(args: Args) -> Exit {
         }
         Place::Outside(_) | Place::Broken(_) => None,
     };
-    let reporter = reporter(loaded.settings, &place, args.pid);
+    let reporter = reporter(loaded.settings, &place, host_pid, terminal);
     let strict = args.strict;
     let session = Session { reporter, lease, place, voice, quiet, strict, allow_foreign_socket };
     session.run(host.flatten())
 }
 
 /// A reporter for a place; an inert one where there is nothing to report to.
-fn reporter(settings: Settings, place: &Place, host: Option<i32>) -> Reporter {
-    let host = host.and_then(|pid| u32::try_from(pid).ok());
-    let terminal = Terminal::of(&settings, place, host);
+fn reporter(
+    settings: Settings,
+    place: &Place,
+    host: Option<u32>,
+    terminal: Option<Terminal>,
+) -> Reporter {
     let mut builder = Reporter::builder(settings.agent).config(settings.config);
     if let Some(terminal) = terminal {
         builder = terminal.told_by(builder);

@@ -47,12 +47,14 @@ const EVENTS: &str = r#"Events, one JSON object a line; ? is optional, unknown f
                         model?, context_window?, used?, resume_argv?
   session_ended
   agent_started         agent_id?              a turn begins
-  agent_settled         agent_id?              waits for its next task
+  agent_settled         agent_id?, outcome? (done, error, cancelled),
+                        message?               waits for its next task
   tool_started          tool_id, tool, agent_id?
   tool_finished         tool_id
-  prompt_opened         prompt_id, kind (approval, question), label?,
+  prompt_opened         prompt_id, kind (approval, question, auth), label?,
                         agent_id?
   prompt_closed         prompt_id
+  progress_changed      percent (0 to 100 or null), agent_id?
   workflow_snapshot     provider, ready, running, waiting
   workflow_unavailable  provider
   state_set             state (idle, working, blocked), label?
