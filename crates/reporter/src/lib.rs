@@ -41,6 +41,8 @@
 //!   ones.
 //! - [`Reporter`] owns a claim, and any number of [`Handle`]s report to it. One
 //!   thread with a runtime of its own sends what results.
+//! - [`ProgramStatus`] and [`Builder::program_status`] tell a terminal the same,
+//!   also outside Herdr.
 //! - [`Status`] says whether the pane shows it, a [`Receipt`] what became of
 //!   each report, a [`Diagnostic`] what keeps them from showing.
 //!

@@ -25,6 +25,9 @@ pub const DROP_BUDGET: Duration = Duration::from_millis(500);
 /// title and tokens go by their ttl and the row stays. The sidecar's supervisor
 /// is for that.
 ///
+/// A terminal that is told ([`Builder::program_status`]) is left within the same
+/// time, with an outcome or nothing.
+///
 /// A copy of the process that `fork` makes is inert at once: its reporter says
 /// so ([`OffReason::Forked`](crate::OffReason::Forked)), waits for nothing and
 /// ends nothing. The copy may start a reporter of its own; that one waits for

@@ -71,6 +71,9 @@ fn description(lookup: &impl Fn(&str) -> Option<OsString>) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use herdr_proto::PaneId;
+    use herdr_socket_transport::Endpoint;
+
     use super::*;
 
     fn reads_with(variables: &[(&str, &str)]) -> bool {
@@ -125,7 +128,4 @@ mod tests {
         }
         assert!(!reads_with(&[("TERM", "../x/x-term"), ("TERMINFO", path)]));
     }
-
-    use herdr_proto::PaneId;
-    use herdr_socket_transport::Endpoint;
 }

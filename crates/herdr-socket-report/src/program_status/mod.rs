@@ -6,7 +6,6 @@ mod tty;
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 
 use herdr_proto::PaneId;
 use herdr_reporter::sidecar::{Activity, LeaseFile, program_status, tell_terminal};
@@ -38,11 +37,10 @@ impl Terminal {
     }
 
     /// What stands for a pane's lease where there is no pane: what a supervisor
-    /// listens at is named after it.
-    pub(crate) fn lease(&self, config: &Config) -> Option<LeaseFile> {
-        let device = format!("/dev/terminal/{}", self.0.metadata().ok()?.rdev());
+    /// listens at is named after it and the supervised process.
+    pub(crate) fn lease(config: &Config) -> Option<LeaseFile> {
         let pane = PaneId::parse("terminal").ok()?;
-        Some(LeaseFile::of_pane(config, &Endpoint::new(device, pane)))
+        Some(LeaseFile::of_pane(config, &Endpoint::new("/dev/tty", pane)))
     }
 
     /// Tells it once what these events come to; of parts of the agent nothing is

@@ -145,7 +145,7 @@ impl Activity {
                 return self.start_session(session);
             }
             AgentEvent::SessionEnded { agent_id } if agent_id.is_main() => {
-                self.work = Work::default();
+                self.work.end_all();
             }
             AgentEvent::TitleChanged { title, agent_id } if agent_id.is_main() => {
                 self.title = text::clean(title.as_deref());

@@ -181,6 +181,11 @@ impl Work {
         self.end = None;
     }
 
+    /// Nothing runs or waits any more. How the last turn has ended is still true.
+    pub(super) fn end_all(&mut self) {
+        *self = Self { end: self.end.take(), ..Self::default() };
+    }
+
     /// An agent's turn has ended, with the tools and prompts that it left open.
     fn end_agent(&mut self, agent: &EventId) {
         self.agents.remove(agent);

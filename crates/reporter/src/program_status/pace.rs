@@ -1,3 +1,5 @@
+//! What is written to a terminal, and when. Pure: no clock, no terminal.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -63,7 +63,7 @@ pub(crate) fn run(args: Args) -> Exit {
             Some(LeaseFile::of_pane(config, pane))
         }
         None => Terminal::of(&loaded.settings, &place, u32::try_from(args.pid).ok())
-            .and_then(|terminal| terminal.lease(config)),
+            .and_then(|_| Terminal::lease(config)),
     };
     let Some(lease) = lease else { return Exit::Fine };
     let socket = lease.supervisor_socket(args.pid.unsigned_abs());

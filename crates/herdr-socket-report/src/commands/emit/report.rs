@@ -86,8 +86,10 @@ impl Report {
         }
         let outcome = self.deliver(&loaded, started, events).unwrap_or_else(|untaken| {
             match untaken {
-                Untaken::Nobody if self.tell_terminal(&loaded, events) => Exit::Fine,
-                Untaken::Nobody => self.nobody(),
+                Untaken::Nobody => {
+                    let told = self.tell_terminal(&loaded, events);
+                    if told && !self.confirm { Exit::Fine } else { self.nobody() }
+                }
                 Untaken::Late(why) => {
                     // Every hook that outlives its agent is; nobody can help it.
                     if self.common.strict || self.confirm {

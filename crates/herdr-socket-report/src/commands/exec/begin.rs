@@ -52,7 +52,7 @@ pub(crate) fn run(args: Args) -> Exit {
         }
         Ok(place @ Place::Outside(_)) => {
             let terminal = Terminal::of(&loaded.settings, &place, Some(std::process::id()));
-            terminal.and_then(|terminal| terminal.lease(config))
+            terminal.and_then(|_| Terminal::lease(config))
         }
         Ok(_) => None,
         Err(wrong) => {
