@@ -165,5 +165,5 @@ fn the_manual_has_every_setting_with_its_default() {
         }
         count += 1;
     }
-    assert_eq!(count, 24);
+    assert_eq!(count, 26);
 }
