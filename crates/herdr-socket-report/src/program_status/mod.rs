@@ -11,7 +11,8 @@ use herdr_proto::PaneId;
 use herdr_reporter::sidecar::{Activity, LeaseFile, program_status, tell_terminal};
 use herdr_reporter::{AgentEvent, Builder, Config, Role};
 use herdr_socket_transport::Endpoint;
-use rustix::termios::{LocalModes, tcgetattr};
+use rustix::process::getpgrp;
+use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
 
 use crate::place::Place;
 use crate::settings::Settings;
@@ -64,8 +65,10 @@ impl Terminal {
 
 impl Write for Terminal {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Such a terminal stops whoever writes to it from the background.
-        if tcgetattr(&self.0)?.local_modes.contains(LocalModes::TOSTOP) {
+        // With it set, the terminal stops those of its own session that write to
+        // it from the background.
+        let behind = tcgetpgrp(&self.0).is_ok_and(|front| front != getpgrp());
+        if behind && tcgetattr(&self.0)?.local_modes.contains(LocalModes::TOSTOP) {
             return Err(io::Error::other("the terminal takes nothing from the background"));
         }
         self.0.write(bytes)

@@ -232,6 +232,17 @@ fn release_takes_off_what_a_hook_has_said() {
 }
 
 #[test]
+fn a_terminal_that_stops_writers_in_the_background_stops_nobody() {
+    let script = r#"stty tostop
+        printf '{"event": "agent_started"}\n' | "$REPORT" run
+        "$REPORT" state blocked"#;
+    let mut terminal =
+        AtTerminal::start(&["sh", "-c", &format!("({script}) < /dev/tty")], &[KNOWN]);
+    terminal.finish();
+    assert_eq!(terminal.root, ["blocked"]);
+}
+
+#[test]
 fn nobody_is_told_unasked_who_is_not_known_to_read() {
     let herdr = FakeHerdr::start().unwrap();
     let inside = herdr.env();
