@@ -22,6 +22,8 @@ mod output;
 mod picture;
 mod place;
 #[cfg(unix)]
+mod program_status;
+#[cfg(unix)]
 mod reach;
 mod settings;
 #[cfg(unix)]

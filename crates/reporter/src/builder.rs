@@ -1,6 +1,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{IsTerminal, Write};
 
 use herdr_proto::{AgentLabel, ReportState, SourceId};
 use herdr_socket_transport::{Client, Discovery, Endpoint};
@@ -12,6 +13,7 @@ use crate::engine::{self, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::event::{AgentEvent, EventId, Prompt, PromptKind};
 use crate::machine::{Claim, Ended};
+use crate::program_status::{ProgramStatus, Speaker, Terminal, app_name};
 use crate::reporter::Reporter;
 use crate::source::{SourceNotice, source_for};
 use crate::status::{OffReason, Status};
@@ -28,6 +30,7 @@ pub struct Builder {
     initial: Option<ReportState>,
     process: Option<u32>,
     activity: Activity,
+    terminal: Option<Terminal>,
 }
 
 impl Builder {
@@ -39,6 +42,7 @@ impl Builder {
             initial: None,
             process: None,
             activity: Activity::default(),
+            terminal: None,
         }
     }
 
@@ -85,6 +89,22 @@ impl Builder {
         self
     }
 
+    /// Also tells this terminal what the agent does, with the Program Status
+    /// Protocol (OSC 7501), from a thread of its own; also outside Herdr. Only
+    /// changes go out, at most ten times a second, each time in one write.
+    /// Nothing is written to what is not a terminal. Default: none.
+    ///
+    /// A host that draws writes the bytes itself, between its own sequences:
+    /// [`Handle::program_status`](crate::Handle::program_status).
+    pub fn program_status(self, terminal: impl Write + IsTerminal + Send + 'static) -> Self {
+        if terminal.is_terminal() { self.terminal(terminal) } else { self }
+    }
+
+    pub(crate) fn terminal(mut self, terminal: impl Write + Send + 'static) -> Self {
+        self.terminal = Some(Terminal::new(terminal));
+        self
+    }
+
     /// What is known already, from a reporter that has given the pane back.
     pub(crate) fn activity(mut self, activity: Activity) -> Self {
         self.activity = activity;
@@ -120,19 +140,27 @@ impl Builder {
 
     /// Starts reporting. Never fails: outside Herdr, when disabled or refused,
     /// the reporter is inert, has no thread, timer, file or connection, and
-    /// [`status`](crate::Handle::status) says why.
+    /// [`status`](crate::Handle::status) says why. Outside Herdr a terminal that
+    /// was given is told all the same.
     ///
     /// The reporter that comes back owns the claim: when it is dropped, the
     /// pane is released.
-    pub fn start(self) -> Reporter {
-        self.try_start().unwrap_or_else(|(status, told)| {
-            let shared = Shared::inert(status);
+    pub fn start(mut self) -> Reporter {
+        let terminal = self.terminal.take();
+        let (config, app) = (self.config.clone(), app_name(&self.label()));
+        let (initial, activity) = (self.initial, self.activity.clone());
+        let reporter = self.try_start().unwrap_or_else(|(status, told)| {
+            let shared = Shared::inert(config, app, status);
+            shared.resume(activity);
+            shared.record(initial_events(initial));
             if let Some(diagnostic) = told {
                 shared.raise(&diagnostic);
             }
             shared.end(Ended::NothingToRelease);
             Reporter::new(shared, None)
-        })
+        });
+        let speaker = terminal.and_then(|terminal| speaker(reporter.program_status(), terminal));
+        reporter.with_speaker(speaker)
     }
 
     /// A running reporter, or why it is inert and what there is to tell if that
@@ -152,9 +180,7 @@ impl Builder {
         if let Some(error) = refused {
             return Err(misconfigured(error.to_string()));
         }
-        let label = AgentLabel::normalize(&self.agent)
-            .or_else(|| AgentLabel::parse(NAMELESS).ok())
-            .expect("a constant that is a label");
+        let label = self.label();
         let source = self.source(&label);
         let Self { config, endpoint, initial, process: agent, activity, .. } = self;
         if let Some(path) = defers_to(&config) {
@@ -168,9 +194,10 @@ impl Builder {
             _ => return Err((Status::NotInHerdr, None)),
         };
         let client = Client::new(endpoint.socket(), config.transport());
+        let app = app_name(&label);
         let mut claim = Claim::new(endpoint.pane().clone(), source, label, config.clone());
         claim.seed = RandomState::new().build_hasher().finish();
-        let shared = Shared::new(config);
+        let shared = Shared::new(config, app);
         shared.resume(activity);
         shared.record(initial_events(initial));
         let plan = engine::Plan { claim, client, endpoint, agent };
@@ -183,9 +210,25 @@ impl Builder {
         }
     }
 
+    fn label(&self) -> AgentLabel {
+        AgentLabel::normalize(&self.agent)
+            .or_else(|| AgentLabel::parse(NAMELESS).ok())
+            .expect("a constant that is a label")
+    }
+
     fn source(&self, label: &AgentLabel) -> SourceId {
         self.config.source.clone().unwrap_or_else(|| source_for(label))
     }
+}
+
+/// Starts the thread that tells the terminal, if there is anything to tell it.
+/// Without one the pane is reported to all the same.
+fn speaker(status: ProgramStatus, terminal: Terminal) -> Option<Speaker> {
+    if status.is_over() {
+        return None;
+    }
+    let started = Speaker::start(status, terminal);
+    started.inspect_err(|error| tracing::warn!(%error, "the terminal cannot be told")).ok()
 }
 
 fn defers_to(config: &Config) -> Option<String> {

@@ -27,6 +27,9 @@ pub struct Config {
     pub report_session: bool,
     /// Whether the session is shown as token `session`. Default: false.
     pub session_token: bool,
+    /// Whether the progress of the main agent's turn is shown as token
+    /// `progress`, for example `40%`. Default: false.
+    pub progress_token: bool,
     /// Where the pane's title comes from. Default: the session's.
     pub title: Source,
     /// Where the reason of a block comes from. Default: the prompt or run.
@@ -94,6 +97,7 @@ impl Default for Config {
             source: None,
             report_session: true,
             session_token: false,
+            progress_token: false,
             title: Source::Auto,
             message: Source::Auto,
             working_message: Source::Auto,

@@ -10,6 +10,7 @@ use crate::engine::Shared;
 use crate::event::{AgentEvent, Prompt};
 use crate::feed::Feed;
 use crate::machine::Counters;
+use crate::program_status::ProgramStatus;
 use crate::receipt::Receipt;
 use crate::scopes::{OpenPrompt, Turn};
 use crate::status::{Flushed, Status};
@@ -156,6 +157,13 @@ impl Handle {
     /// comes.
     pub fn diagnostics(&self) -> Feed<Diagnostic> {
         self.shared.diagnostics()
+    }
+
+    /// What the agent does, as bytes for its terminal, for hosts that write them
+    /// themselves; [`Builder::program_status`](crate::Builder::program_status)
+    /// is for others. One terminal needs one of these.
+    pub fn program_status(&self) -> ProgramStatus {
+        ProgramStatus::new(self.shared.clone())
     }
 
     /// How many reports there were, and what became of them.

@@ -41,6 +41,8 @@
 //!   ones.
 //! - [`Reporter`] owns a claim, and any number of [`Handle`]s report to it. One
 //!   thread with a runtime of its own sends what results.
+//! - [`ProgramStatus`] and [`Builder::program_status`] tell a terminal the same,
+//!   also outside Herdr.
 //! - [`Status`] says whether the pane shows it, a [`Receipt`] what became of
 //!   each report, a [`Diagnostic`] what keeps them from showing.
 //!
@@ -61,6 +63,7 @@ mod leavings;
 #[doc(hidden)]
 pub mod machine;
 mod process;
+mod program_status;
 mod receipt;
 mod reporter;
 mod runtime;
@@ -87,6 +90,7 @@ pub use event::{
 pub use feed::Feed;
 pub use handle::Handle;
 pub use machine::{Counters, Ended};
+pub use program_status::ProgramStatus;
 pub use receipt::{Outcome, Part, Reason, Receipt};
 pub use reporter::{DROP_BUDGET, Reporter};
 pub use scopes::{OpenPrompt, ToolRun, Turn};

@@ -2,12 +2,14 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::builder::Builder;
+use crate::clock::FAR;
 use crate::engine::Shared;
 use crate::handle::Handle;
 use crate::machine::Ended;
+use crate::program_status::Speaker;
 
 /// How long a dropped reporter waits for its release.
 pub const DROP_BUDGET: Duration = Duration::from_millis(500);
@@ -23,6 +25,9 @@ pub const DROP_BUDGET: Duration = Duration::from_millis(500);
 /// title and tokens go by their ttl and the row stays. The sidecar's supervisor
 /// is for that.
 ///
+/// A terminal that is told ([`Builder::program_status`]) is left within the same
+/// time, with an outcome or nothing.
+///
 /// A copy of the process that `fork` makes is inert at once: its reporter says
 /// so ([`OffReason::Forked`](crate::OffReason::Forked)), waits for nothing and
 /// ends nothing. The copy may start a reporter of its own; that one waits for
@@ -33,6 +38,8 @@ pub struct Reporter {
     handle: Handle,
     /// The engine's, until somebody has asked it to end; none if inert.
     thread: Option<JoinHandle<()>>,
+    /// Who tells the terminal, until somebody has asked it to end.
+    speaker: Option<Speaker>,
 }
 
 impl Reporter {
@@ -42,7 +49,13 @@ impl Reporter {
     }
 
     pub(crate) fn new(shared: Arc<Shared>, thread: Option<JoinHandle<()>>) -> Self {
-        Self { handle: Handle { shared }, thread }
+        Self { handle: Handle { shared }, thread, speaker: None }
+    }
+
+    /// The same with a thread that tells the terminal.
+    pub(crate) fn with_speaker(mut self, speaker: Option<Speaker>) -> Self {
+        self.speaker = speaker;
+        self
     }
 
     /// A handle that reports and ends nothing.
@@ -70,24 +83,33 @@ impl Reporter {
     /// reporter, which blocks.
     pub async fn close_async(mut self, budget: Duration) -> Ended {
         self.thread = None;
+        let speaker = self.speaker.take();
+        let until = Instant::now() + budget.min(FAR);
         self.handle.shared.begin_close(budget);
-        self.handle.shared.ended_within(budget).await
+        let ended = self.handle.shared.ended_within(budget).await;
+        if let Some(speaker) = speaker {
+            speaker.ended_within(until.saturating_duration_since(Instant::now())).await;
+        }
+        ended
     }
 
     /// Releases the pane in the background, within [`DROP_BUDGET`], and does not
     /// wait for it. A process that ends meanwhile takes the release with it.
     pub fn detach(mut self) {
         self.thread = None;
+        self.speaker = None;
         self.handle.shared.begin_close(DROP_BUDGET);
     }
 
     fn end_within(&mut self, budget: Duration) -> Ended {
         let thread = self.thread.take();
+        let speaker = self.speaker.take();
         if self.handle.shared.is_forked() {
             // There is no such thread in this process.
             std::mem::forget(thread);
             return Ended::NothingToRelease;
         }
+        let until = Instant::now() + budget.min(FAR);
         self.handle.shared.begin_close(budget);
         let ended = self.handle.shared.wait_ended(budget);
         if let Some(thread) = thread.filter(|_| !self.handle.shared.is_active()) {
@@ -95,13 +117,17 @@ impl Reporter {
             // that hangs is left to itself.
             let _ = thread.join();
         }
+        if let Some(speaker) = speaker {
+            let left = until.saturating_duration_since(Instant::now());
+            pollster::block_on(speaker.ended_within(left));
+        }
         ended
     }
 }
 
 impl Drop for Reporter {
     fn drop(&mut self) {
-        if self.thread.is_some() {
+        if self.thread.is_some() || self.speaker.is_some() {
             self.end_within(DROP_BUDGET);
         }
     }

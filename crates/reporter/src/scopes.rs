@@ -2,7 +2,7 @@
 //! goes (failures B23, B27).
 
 use crate::builder::initial_prompt;
-use crate::event::{AgentEvent, EventId, Prompt};
+use crate::event::{AgentEvent, EventId, Prompt, TurnOutcome};
 use crate::handle::Handle;
 
 /// A turn of the agent. Dropping it settles the turn, with every tool and
@@ -38,6 +38,12 @@ impl Turn {
         let started = AgentEvent::tool_started(tool_id.clone(), name);
         self.handle.tell(started.of_agent(Some(self.agent_id.clone())));
         ToolRun { handle: self.handle.clone(), tool_id }
+    }
+
+    /// Ends the turn and says how it ended, for example with an error's text.
+    pub fn settle(self, outcome: TurnOutcome, message: Option<String>) {
+        let settled = AgentEvent::agent_settled().of_agent(Some(self.agent_id.clone()));
+        self.handle.tell(settled.with_outcome(outcome, message));
     }
 
     /// Asks a person; blocked until this goes.

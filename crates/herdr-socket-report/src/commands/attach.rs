@@ -11,7 +11,9 @@ use crate::commands::{KEPT, flags_before, settings};
 use crate::exit::{Exit, Stop, say_why, usage};
 use crate::output::say;
 use crate::place::{PaneFlags, Place};
+use crate::program_status::Terminal;
 use crate::reach::{Unreached, reach};
+use crate::settings::Settings;
 use crate::settings::flags::SettingFlags;
 use crate::supervisor::{Watched, Word, launch};
 use crate::words::{pid, processes, state, states};
@@ -60,7 +62,8 @@ fn attach(args: Args) -> Result<Exit, Stop> {
     let watched = Watched::open(args.pid).map_err(|wrong| usage(format!("--pid: {wrong}")))?;
     let gone = || usage(format!("--pid {}: there is no such process", args.pid));
     let watched = watched.ok_or_else(gone)?;
-    let pane = match args.pane.find().map_err(usage)? {
+    let place = args.pane.find().map_err(usage)?;
+    let pane = match &place {
         Place::Pane(pane) if config.enabled && config.role == Role::Interactive => pane,
         Place::Broken(why) if config.enabled => {
             return Err(Stop(Exit::Unreachable, format!("misconfigured: {why}")));
@@ -68,10 +71,11 @@ fn attach(args: Args) -> Result<Exit, Stop> {
         Place::Outside(why) if config.enabled && args.strict => {
             return Err(Stop(Exit::Unreachable, format!("nothing is reported: {why}")));
         }
+        Place::Outside(_) => return attach_outside(args.pid, &loaded.settings, &place, &watched),
         _ => return Ok(Exit::Fine),
     };
     loaded.warnings.iter().for_each(|warning| say(warning));
-    let lease = LeaseFile::of_pane(config, &pane);
+    let lease = LeaseFile::of_pane(config, pane);
     if UnixStream::connect(lease.supervisor_socket(args.pid.unsigned_abs())).is_ok() {
         return Ok(Exit::Fine);
     }
@@ -80,7 +84,7 @@ fn attach(args: Args) -> Result<Exit, Stop> {
     match word.map_err(none)? {
         // The supervisor waits for a server that is not there; a person may not
         // know that it is not.
-        Word::Ready | Word::Late => match reach(&pane, config.allow_foreign_socket, SERVER) {
+        Word::Ready | Word::Late => match reach(pane, config.allow_foreign_socket, SERVER) {
             Ok(()) => Ok(Exit::Fine),
             Err(Unreached { kind, detail, exit }) => {
                 Err(Stop(exit, format!("{}: {detail}", kind.as_str())))
@@ -100,4 +104,25 @@ fn attach(args: Args) -> Result<Exit, Stop> {
             Err(Stop(Exit::Refused, ended.to_owned()))
         }
     }
+}
+
+/// Where there is no pane, a supervisor tells the process's terminal, if that is
+/// to be told.
+fn attach_outside(
+    pid: i32,
+    settings: &Settings,
+    place: &Place,
+    watched: &Watched,
+) -> Result<Exit, Stop> {
+    let pid = pid.unsigned_abs();
+    let terminal = Terminal::of(settings, place, Some(pid));
+    let Some(lease) = terminal.and_then(|_| Terminal::lease(&settings.config)) else {
+        return Ok(Exit::Fine);
+    };
+    if UnixStream::connect(lease.supervisor_socket(pid)).is_err() {
+        let none =
+            |error| Stop(Exit::Unreachable, format!("no supervisor can be started: {error}"));
+        launch(watched, flags_before(0), None, PATIENCE).map_err(none)?;
+    }
+    Ok(Exit::Fine)
 }

@@ -19,15 +19,27 @@ use flags::SettingFlags;
 use kind::{Assignment, Value};
 use table::{SETTINGS, Setting};
 
+/// Whether the terminal is told, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum ProgramStatus {
+    /// Outside Herdr, where the terminal is known to read reports.
+    #[default]
+    Auto,
+    On,
+    Off,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) agent: String,
+    pub(crate) program_status: ProgramStatus,
     pub(crate) config: Config,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { agent: "agent".to_owned(), config: Config::default() }
+        let (agent, config) = ("agent".to_owned(), Config::default());
+        Self { agent, program_status: ProgramStatus::default(), config }
     }
 }
 

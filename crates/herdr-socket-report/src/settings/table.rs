@@ -6,6 +6,7 @@ use std::time::Duration;
 use herdr_proto::{SourceId, Ttl};
 use herdr_reporter::{Privacy, ReasonLabel, Role, Source, UnverifiedPane};
 
+use super::ProgramStatus;
 use super::kind::Kind::{Choice, List, Name, Number, StateLabels, Switch, Text};
 use super::kind::{Kind, Value};
 
@@ -148,6 +149,15 @@ settings! {
     report_session = "true", Person, "session", Switch(|it, on| it.config.report_session = on);
     /// Show the session's id as token `session`
     session_token = "false", Person, "session", Switch(|it, on| it.config.session_token = on);
+    /// Show how far the turn has got as token `progress`
+    progress_token = "false", Person, "", Switch(|it, on| it.config.progress_token = on);
+    /// Tell the terminal what is reported (OSC 7501): outside Herdr where it is known to
+    /// read that, always, or never
+    program_status = "auto", Person, "state session release", Choice(&[
+        ("auto", |it| it.program_status = ProgramStatus::Auto),
+        ("on", |it| it.program_status = ProgramStatus::On),
+        ("off", |it| it.program_status = ProgramStatus::Off),
+    ]);
     /// How long an idle that follows work waits for work to go on, in milliseconds
     settle_ms = "300", Person, "", Number(0, 60_000, "milliseconds", |it, time| {
         it.config.settle = Duration::from_millis(time);

@@ -13,6 +13,7 @@ use herdr_socket_transport::Endpoint;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 
 use super::launch::step_aside;
+use super::outside::keep_outside;
 use super::watched::Seen;
 use super::{Args, Watched, Word};
 use crate::commands::settings_that_fit;
@@ -20,12 +21,13 @@ use crate::control::{Address, Addresses, Control, Door, HERDR_REPORT_SOCKET, Int
 use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::place::Place;
+use crate::program_status::Terminal;
 use crate::settings::Loaded;
 use crate::wait::blocking;
 use crate::words::agent_of;
 
 /// Between two looks at the process while it is in front.
-const LOOK: Duration = Duration::from_millis(500);
+pub(super) const LOOK: Duration = Duration::from_millis(500);
 /// Between two looks at one that is stopped or behind: somebody may wait for
 /// the pane.
 const LOOK_BEHIND: Duration = Duration::from_millis(200);
@@ -33,7 +35,7 @@ const LOOK_BEHIND: Duration = Duration::from_millis(200);
 const LOOK_OFTEN: Duration = Duration::from_millis(10);
 /// How long the end may take. A supervisor that starts meanwhile waits longer
 /// than that for the lease.
-const END: Duration = Duration::from_millis(1500);
+pub(super) const END: Duration = Duration::from_millis(1500);
 /// How long the pane is given back for somebody else.
 const LET_GO: Duration = Duration::from_millis(500);
 /// How long the server may take to say what the pane shows.
@@ -57,14 +59,21 @@ pub(crate) fn keep(args: &Args) -> Exit {
     loaded.settings.config.leave_state = leaves_the_state_to_herdr(&loaded);
     loaded.settings.config.own_label = loaded.named;
     let place = args.pane.find();
-    let (Ok(Place::Pane(pane)), Ok(signals), Ok(pid)) =
-        (place, Signals::hear(), u32::try_from(watched.pid()))
+    let (Ok(place), Ok(signals), Ok(pid)) = (place, Signals::hear(), u32::try_from(watched.pid()))
     else {
         return Exit::Usage;
     };
     let _ = let_go_of_stdin();
     // A folder that somebody wants to unmount is not held either.
     let _ = std::env::set_current_dir("/");
+    let terminal = Terminal::of(&loaded.settings, &place, Some(pid));
+    let pane = match (place, terminal) {
+        (Place::Pane(pane), _) => pane,
+        (Place::Outside(_), Some(terminal)) => {
+            return keep_outside(args, &loaded.settings, terminal, &watched, &signals);
+        }
+        _ => return Exit::Usage,
+    };
     let lease = LeaseFile::of_pane(&loaded.settings.config, &pane);
     let outer = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from);
     let outer = outer.filter(|outer| {
@@ -236,6 +245,11 @@ impl Supervisor {
             .config(settings.config.clone())
             .endpoint(self.pane.clone())
             .process(self.pid);
+        let place = Place::Pane(self.pane.clone());
+        let builder = match Terminal::of(settings, &place, Some(self.pid)) {
+            Some(terminal) => terminal.told_by(builder),
+            None => builder,
+        };
         let now = &mut self.now;
         self.intake.hand_to(|activity| {
             let reporter = resume(builder, activity).start();
@@ -301,7 +315,7 @@ impl Now {
 
 /// Says the one word that a launcher waits for, and lets go of the pipe. A
 /// launcher that has gone is fine.
-fn say(word: Word) {
+pub(super) fn say(word: Word) {
     let _ = io::stdout().write_all(&word.line()).and_then(|()| io::stdout().flush());
     let null = File::options().write(true).open("/dev/null");
     let _ = null.map(|null| dup2_stdout(&null));

@@ -3,12 +3,14 @@
 //! `exec` becomes its command and `attach` goes away, so neither can clear the
 //! pane when the process ends, least of all by SIGKILL. A supervisor can: a
 //! process of its own that nobody waits for, in a process group of its own, with
-//! no terminal and no pipe of anybody's, which holds on to the supervised process
-//! and to nothing else (failures B13 to B16). It hears only what belongs to that
-//! process, and lets the pane go to a reporter in front of it.
+//! no pipe of anybody's and no terminal but one that it tells, which holds on to
+//! the supervised process and to nothing else (failures B13 to B16). It hears
+//! only what belongs to that process, and lets the pane go to a reporter in front
+//! of it.
 
 mod keep;
 mod launch;
+mod outside;
 mod watched;
 
 use std::ffi::OsString;

@@ -23,6 +23,7 @@ mod others;
 mod pane;
 mod panes;
 mod plugins;
+mod program_status;
 mod sessions;
 mod settings;
 mod signals;

@@ -296,5 +296,5 @@ fn the_manual_has_every_setting_with_its_default() {
         }
         count += 1;
     }
-    assert_eq!(count, 25);
+    assert_eq!(count, 27);
 }

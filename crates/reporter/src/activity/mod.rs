@@ -1,5 +1,6 @@
 //! From events to what is true now: [`Activity`] folds, [`Snapshot`] says.
 
+mod program;
 mod session;
 mod snapshot;
 mod text;
@@ -13,6 +14,7 @@ use herdr_proto::limits::TOKENS_PER_PANE;
 use herdr_proto::{InvalidValue, PresentationText, ReportState, StateKey, StateLabels, TokenKey};
 
 use crate::event::{AgentEvent, ID_MAX_BYTES, SessionStarted};
+pub(crate) use program::{Part, Program, Record};
 use session::KnownSession;
 pub use session::Session;
 pub use snapshot::{Presentation, Snapshot};
@@ -129,7 +131,7 @@ impl Activity {
                 return self.start_session(session);
             }
             AgentEvent::SessionEnded { agent_id } if agent_id.is_main() => {
-                self.work = Work::default();
+                self.work.end_all();
             }
             AgentEvent::TitleChanged { title, agent_id } if agent_id.is_main() => {
                 self.title = text::clean(title.as_deref());

@@ -63,16 +63,18 @@ impl Presentation {
     }
 }
 
-const SUSPENDED: &str = "suspended";
+/// What a stopped agent's idle is called.
+pub(super) const SUSPENDED: &str = "suspended";
 
 const MODEL: &str = "model";
 const CONTEXT: &str = "ctx";
 const SESSION: &str = "session";
+const PROGRESS: &str = "progress";
 
 /// Whether a token of this name is made here, so that hiding it means
 /// something.
 pub(super) fn is_derived(key: &TokenKey) -> bool {
-    matches!(key.as_str(), MODEL | CONTEXT | SESSION)
+    matches!(key.as_str(), MODEL | CONTEXT | SESSION | PROGRESS)
 }
 
 impl Activity {
@@ -94,12 +96,7 @@ impl Activity {
     }
 
     fn reason(&self, state: ReportState, config: &Config) -> Option<PresentationText> {
-        let from =
-            if state == ReportState::Working { config.working_message } else { config.message };
-        if from == Source::None {
-            return None;
-        }
-        phrase(self.work.reason(state)?, config.privacy)
+        words(self.work.reason(state)?, state, config)
     }
 
     fn presentation(
@@ -138,8 +135,13 @@ impl Activity {
             // Herdr calls an idle that nobody has seen done.
             labels.entry(StateKey::Done).or_insert(idle);
         }
-        let title = self.title.clone().filter(|_| config.title == Source::Auto && !fixed);
+        let title = self.shown_title(config);
         Presentation { title, display_agent: text::clean(config.display_name.as_deref()), labels }
+    }
+
+    pub(super) fn shown_title(&self, config: &Config) -> Option<PresentationText> {
+        let shown = config.title == Source::Auto && config.privacy != Privacy::Fixed;
+        self.title.clone().filter(|_| shown)
     }
 
     /// The host's tokens come first: they were asked for by name.
@@ -156,10 +158,13 @@ impl Activity {
             .collect();
         let context = self.used.map(|used| show_context(used, self.window));
         let session = self.session.as_ref().filter(|_| config.session_token && !fixed);
+        let progress = self.progress().filter(|_| config.progress_token);
+        let progress = progress.map(|percent| format!("{percent}%"));
         let derived = [
             (MODEL, self.model.clone()),
             (CONTEXT, text::clean(context.as_deref())),
             (SESSION, session.and_then(|session| text::clean(Some(&session.id)))),
+            (PROGRESS, text::clean(progress.as_deref())),
         ];
         for (name, text) in derived {
             let (Ok(key), Some(text)) = (TokenKey::parse(name), text) else { continue };
@@ -176,6 +181,16 @@ impl Activity {
         }
         self.session.as_ref()?.sent.clone()
     }
+}
+
+/// The words for the reason of a state, as far as the settings let them out.
+pub(super) fn words(
+    reason: Reason,
+    state: ReportState,
+    config: &Config,
+) -> Option<PresentationText> {
+    let from = if state == ReportState::Working { config.working_message } else { config.message };
+    phrase(reason, config.privacy).filter(|_| from == Source::Auto)
 }
 
 fn phrase(reason: Reason, privacy: Privacy) -> Option<PresentationText> {

@@ -5,43 +5,52 @@ use herdr_proto::{PresentationText, ReportState};
 use super::{OPEN_MAX, Refused, text};
 use crate::event::{AgentEvent, EventId, PromptKind, TurnOutcome};
 
+/// Most runs of a provider that are kept by name.
+const RUNS_MAX: usize = 32;
+
 /// Most providers that are kept though they may have nothing to say.
 const NAMES_MAX: usize = 64;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Work {
-    agents: BTreeSet<EventId>,
-    tools: Vec<Tool>,
-    prompts: Vec<OpenPrompt>,
-    providers: BTreeMap<String, Provider>,
+    pub(super) agents: BTreeSet<EventId>,
+    /// In the order of their start.
+    pub(super) tools: Vec<Tool>,
+    /// In the order of their opening.
+    pub(super) prompts: Vec<OpenPrompt>,
+    pub(super) providers: BTreeMap<String, Provider>,
+    /// How far turns have got, in percent.
+    pub(super) progress: BTreeMap<EventId, u8>,
     /// What a host that knows only states said last. Idle goes with the next
     /// beginning.
     set: Option<SetState>,
-    /// What went wrong in the main agent's last turn.
-    error: Option<PresentationText>,
+    /// How the main agent's last turn ended, and what was said about it.
+    pub(super) end: Option<(TurnOutcome, Option<PresentationText>)>,
     /// Counts what began to wait, to tell which is the newest.
     waits: u64,
 }
 
 #[derive(Debug, Clone)]
-struct Tool {
+pub(super) struct Tool {
     id: EventId,
-    name: Option<PresentationText>,
-    agent: EventId,
+    pub(super) name: Option<PresentationText>,
+    pub(super) agent: EventId,
 }
 
 #[derive(Debug, Clone)]
-struct OpenPrompt {
+pub(super) struct OpenPrompt {
     id: EventId,
-    kind: PromptKind,
-    label: Option<PresentationText>,
-    agent: Option<EventId>,
+    pub(super) kind: PromptKind,
+    pub(super) label: Option<PresentationText>,
+    pub(super) agent: Option<EventId>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Provider {
+pub(super) struct Provider {
     known: bool,
     running: bool,
+    /// The runs by name, and whether each waits for a person.
+    pub(super) runs: BTreeMap<PresentationText, bool>,
     /// The newest waiting run, and when it began to wait.
     waiting: Option<(Option<PresentationText>, u64)>,
 }
@@ -84,14 +93,15 @@ impl Work {
             AgentEvent::AgentStarted { agent_id } => {
                 self.room(self.agents.contains(&agent_id))?;
                 if agent_id.is_main() {
-                    self.error = None;
+                    self.end = None;
                 }
+                self.progress.remove(&agent_id);
                 self.agents.insert(agent_id);
             }
             AgentEvent::AgentSettled { agent_id, outcome, message } => {
-                if agent_id.is_main() {
-                    let failed = outcome == Some(TurnOutcome::Error);
-                    self.error = text::clean(message.as_deref()).filter(|_| failed);
+                // A repeated end without an outcome does not take the first one's.
+                if agent_id.is_main() && (outcome.is_some() || self.agents.contains(&agent_id)) {
+                    self.end = outcome.map(|outcome| (outcome, text::clean(message.as_deref())));
                 }
                 self.end_agent(&agent_id);
             }
@@ -123,6 +133,7 @@ impl Work {
                 let known = self.providers.entry(provider).or_default();
                 known.known = true;
                 known.running = !running.is_empty();
+                known.runs = runs(&running, &waiting);
                 let newest = waiting.last().map(|run| text::clean(Some(run)));
                 if known.waiting.as_ref().map(|(run, _)| run) != newest.as_ref() {
                     self.waits += 1;
@@ -140,11 +151,20 @@ impl Work {
                     self.agents.clear();
                     self.tools.clear();
                     self.prompts.clear();
-                    self.error = None;
+                    self.end = None;
+                }
+                if settles || state == ReportState::Idle {
+                    self.progress.clear();
                 }
                 let label = text::clean(label.as_deref());
                 self.set = Some(SetState { state, label, settles });
             }
+            AgentEvent::ProgressChanged { percent, agent_id } => match percent {
+                Some(percent) if agent_id.is_main() || self.agents.contains(&agent_id) => {
+                    self.progress.insert(agent_id, percent.min(100));
+                }
+                _ => drop(self.progress.remove(&agent_id)),
+            },
             // The others do not bear on what runs.
             _ => {}
         }
@@ -156,12 +176,18 @@ impl Work {
     pub(super) fn end_main_agent(&mut self) {
         self.end_agent(&EventId::default());
         self.set = None;
-        self.error = None;
+        self.end = None;
+    }
+
+    /// Nothing runs or waits any more. How the last turn has ended is still true.
+    pub(super) fn end_all(&mut self) {
+        *self = Self { end: self.end.take(), ..Self::default() };
     }
 
     /// An agent's turn has ended, with the tools and prompts that it left open.
     fn end_agent(&mut self, agent: &EventId) {
         self.agents.remove(agent);
+        self.progress.remove(agent);
         self.tools.retain(|tool| tool.agent != *agent);
         self.prompts.retain(|prompt| prompt.agent.as_ref() != Some(agent));
     }
@@ -203,7 +229,10 @@ impl Work {
                 let tool = self.tools.iter().rev().find_map(|tool| tool.name.clone());
                 tool.map(Reason::Tool).or_else(said)
             }
-            ReportState::Idle => self.error.clone().map(Reason::Error).or_else(said),
+            ReportState::Idle => match &self.end {
+                Some((TurnOutcome::Error, Some(message))) => Some(Reason::Error(message.clone())),
+                _ => said(),
+            },
             ReportState::Unknown => None,
         }
     }
@@ -225,4 +254,11 @@ impl Work {
         let open = self.agents.len() + self.tools.len() + self.prompts.len() + self.providers.len();
         if known || open < OPEN_MAX { Ok(()) } else { Err(Refused::TooManyOpen) }
     }
+}
+
+/// The runs by name; one that also waits does so.
+fn runs(running: &[String], waiting: &[String]) -> BTreeMap<PresentationText, bool> {
+    let named = |waits| move |run: &String| Some((text::clean(Some(run))?, waits));
+    let running = running.iter().filter_map(named(false)).take(RUNS_MAX);
+    running.chain(waiting.iter().filter_map(named(true)).take(RUNS_MAX)).collect()
 }

@@ -278,7 +278,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (config, lease) = lease_in(&folder);
         let held = lease.try_take().unwrap().map(HeldLease::new);
-        let predecessor = Shared::new(config.clone());
+        let predecessor = Shared::new(config.clone(), None);
         predecessor.retire();
 
         let mut successor = PaneLease::new(lease, Some(predecessor.clone()));
@@ -286,7 +286,7 @@ mod tests {
         runtime.block_on(async {
             assert_eq!(successor.succeed().await, None);
             successor.seek();
-            assert_eq!(successor.try_take(&Shared::new(config)).await, Lease::Sought);
+            assert_eq!(successor.try_take(&Shared::new(config, None)).await, Lease::Sought);
             predecessor.leave(PredecessorClaim::default(), held);
             predecessor.end(Ended::NothingToRelease);
             assert_eq!(successor.inherit(), Some(PredecessorClaim::default()));
@@ -300,7 +300,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (config, file) = lease_in(&folder);
         let held = file.try_take().unwrap();
-        let shared = Shared::new(config);
+        let shared = Shared::new(config, None);
         let mut lease = PaneLease::new(file, None);
         assert_eq!((lease.next_try(), lease.try_take(&shared).await), (None, Lease::Sought));
         lease.seek();

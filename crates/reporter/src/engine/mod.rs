@@ -8,6 +8,7 @@ mod hold;
 #[cfg(unix)]
 mod identity;
 mod lease;
+mod outlook;
 mod owners;
 mod run;
 mod server;
@@ -30,6 +31,7 @@ use crate::machine::{Claim, Ended};
 pub(crate) use exchange::exchange;
 #[cfg(unix)]
 pub(crate) use identity::{await_shell, judge_identity};
+pub(crate) use outlook::Outlook;
 pub(crate) use shared::Shared;
 
 /// What an engine is started with.

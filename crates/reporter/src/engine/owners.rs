@@ -43,7 +43,7 @@ impl Shared {
     /// release nothing.
     pub(crate) fn retire(&self) {
         self.lock().retired.get_or_insert_default();
-        self.engine.notify_one();
+        self.wake();
     }
 
     pub(crate) fn is_retired(&self) -> bool {

@@ -1,6 +1,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use herdr_program_status::AppName;
 use tokio::sync::Notify;
 
 use super::owners::Inheritance;
@@ -21,7 +22,9 @@ const DIAGNOSTICS_KEPT: usize = 32;
 /// Nothing of a host's, such as its log or its executor, runs under it.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(super) config: Config,
+    pub(crate) config: Config,
+    /// The agent's name for terminals.
+    pub(crate) app: Option<AppName>,
     /// The process that it was made in: a copy of it has no engine.
     process: u32,
     pub(super) state: Mutex<State>,
@@ -40,6 +43,8 @@ pub(super) struct State {
     pub(super) activity: Activity,
     /// The activity has changed since the engine looked.
     pub(super) changed: bool,
+    /// Rises with every change, for those who look by themselves.
+    pub(super) version: u64,
     /// There is an engine, or was one.
     pub(super) active: bool,
     pub(super) status: Status,
@@ -59,7 +64,7 @@ pub(super) struct State {
     /// Somebody waits for the lease, also if there is nothing to report.
     pub(super) lease_awaited: bool,
     /// The agent is stopped, whatever its events say.
-    suspended: bool,
+    pub(super) suspended: bool,
     pub(super) retired: Option<Inheritance>,
 }
 
@@ -82,18 +87,21 @@ pub(crate) struct Changes {
 }
 
 impl Shared {
-    pub(crate) fn new(config: Config) -> Arc<Self> {
-        Self::with(config, true, Status::Reporting)
+    /// For a reporter that has an engine.
+    pub(crate) fn new(config: Config, app: Option<AppName>) -> Arc<Self> {
+        Self::with(config, app, true, Status::Reporting)
     }
 
-    pub(crate) fn inert(why: Status) -> Arc<Self> {
-        Self::with(Config::default(), false, why)
+    /// For a reporter that has none, and why.
+    pub(crate) fn inert(config: Config, app: Option<AppName>, why: Status) -> Arc<Self> {
+        Self::with(config, app, false, why)
     }
 
-    fn with(config: Config, active: bool, status: Status) -> Arc<Self> {
+    fn with(config: Config, app: Option<AppName>, active: bool, status: Status) -> Arc<Self> {
         let state = State {
             activity: Activity::default(),
             changed: false,
+            version: 0,
             active,
             status,
             asked: 0,
@@ -111,6 +119,7 @@ impl Shared {
         };
         Arc::new(Self {
             config,
+            app,
             process: std::process::id(),
             state: Mutex::new(state),
             engine: Notify::new(),
@@ -145,10 +154,11 @@ impl Shared {
                 refused.push((index, problem));
             }
             state.changed = true;
+            state.version += 1;
         }
         let retired = state.retired.is_some();
         drop(state);
-        self.engine.notify_one();
+        self.wake();
         if retired {
             self.raise_once(&Diagnostic::new(
                 DiagnosticKind::StaleOwner,
@@ -176,8 +186,9 @@ impl Shared {
         let mut state = self.lock();
         if std::mem::replace(&mut state.suspended, suspended) != suspended {
             state.changed = true;
+            state.version += 1;
             drop(state);
-            self.engine.notify_one();
+            self.wake();
         }
     }
 
@@ -297,6 +308,12 @@ impl Shared {
         self.receipts.end();
         self.diagnostics.end();
         self.wake_hosts();
+    }
+
+    /// There is something new for the engine and for a terminal.
+    pub(super) fn wake(&self) {
+        self.engine.notify_one();
+        self.blocking.notify_all();
     }
 
     pub(super) fn wake_hosts(&self) {

@@ -41,7 +41,7 @@ impl Shared {
             state.close = Some(deadline);
         }
         drop(state);
-        self.engine.notify_one();
+        self.wake();
     }
 
     pub(crate) fn wait_ended(&self, budget: Duration) -> Ended {

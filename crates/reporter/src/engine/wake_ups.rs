@@ -56,7 +56,7 @@ async fn f54_an_idle_reporter_wakes_up_at_most_twice_a_minute_beside_its_request
     let label = AgentLabel::parse("host").unwrap();
     let claim = Claim::new(pane.clone(), source, label, config.clone());
     let endpoint = Endpoint::new(herdr.socket_path(), pane);
-    let shared = Shared::new(config);
+    let shared = Shared::new(config, None);
     let client = Client::new(herdr.socket_path(), Options::default().hedge(false));
     let mut engine = Engine::new(&shared, Plan { claim, client, endpoint, agent: None }, None);
     let probe = engine.probe.clone();

@@ -4,6 +4,7 @@
 #[cfg(unix)]
 mod once;
 
+use std::io::Write;
 use std::time::Duration;
 
 pub use crate::activity::{Activity, Presentation, Session, Snapshot, show_context};
@@ -15,7 +16,7 @@ pub use crate::leavings::Leavings;
 pub use crate::machine::*;
 pub use crate::process::*;
 pub use crate::source::{SourceNotice, source_for};
-use crate::{Builder, Handle};
+use crate::{Builder, Config, Handle};
 #[cfg(unix)]
 pub use once::{Reported, identity, judge_place, report_once, shown};
 
@@ -28,6 +29,17 @@ pub fn activity(handle: &Handle) -> Activity {
 /// back.
 pub fn resume(builder: Builder, activity: Activity) -> Builder {
     builder.activity(activity)
+}
+
+/// Tells this terminal, whatever it is.
+pub fn tell_terminal(builder: Builder, terminal: impl Write + Send + 'static) -> Builder {
+    builder.terminal(terminal)
+}
+
+/// What a terminal is told once of what is known, for one write; empty if there
+/// is nothing to tell. Of subagents and runs nothing is told.
+pub fn program_status(activity: &Activity, config: &Config, agent: &str) -> Vec<u8> {
+    crate::program_status::once(activity, config, agent)
 }
 
 /// Shows the agent as idle with the label `suspended` while its process is

@@ -44,6 +44,7 @@ mod serial;
 mod stuck;
 mod supervised;
 mod support;
+mod terminals;
 mod texts;
 mod versions;
 #[cfg(target_os = "linux")]

@@ -85,6 +85,20 @@ fn b28_the_session_token_is_the_newest_session() {
 }
 
 #[test]
+fn progress_is_a_token_for_those_who_want_it_while_a_turn_runs() {
+    let config = config(|config| config.progress_token = true);
+    let progress = |percent| AgentEvent::progress_changed(Some(percent));
+    let of_helper = progress(7).of_agent(Some("helper".into()));
+    let events = [started(), progress(40), of_helper];
+    assert_eq!(shown_tokens(&show(&config, events.clone())), [("progress", "40%")]);
+    assert_eq!(shown_tokens(&show(&Config::default(), events)), []);
+    let unknown = AgentEvent::progress_changed(None);
+    for last in [unknown, AgentEvent::agent_settled(), started(), AgentEvent::session_ended()] {
+        assert_eq!(shown_tokens(&show(&config, [started(), progress(40), last])), []);
+    }
+}
+
+#[test]
 fn hidden_tokens_take_no_room_on_the_pane() {
     let mut activity = fold([started(), tokens([("ctx", None), ("model", None)])]);
     let full = (0..32).map(|n| (format!("k{n:02}"), Some("v".to_owned())));

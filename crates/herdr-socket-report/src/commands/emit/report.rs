@@ -18,6 +18,7 @@ use crate::control::{Answers, Refusal, is_timeout};
 use crate::exit::{Exit, Stop, say_why};
 use crate::output::say;
 use crate::place::Place;
+use crate::program_status::Terminal;
 use crate::settings::Loaded;
 use crate::wait::blocking;
 
@@ -86,6 +87,17 @@ impl Report {
         self.common.strict || self.confirm
     }
 
+    /// Tells the terminal, if it is to be told; whether it is.
+    fn tell_terminal(&self, loaded: &Loaded, place: &Place, events: &[Event]) -> bool {
+        let Some(terminal) = Terminal::of(&loaded.settings, place, None) else { return false };
+        let events = events.iter().filter_map(|event| match &event.what {
+            EventLine::Event(what) => Some(what.clone()),
+            _ => None,
+        });
+        terminal.tell_once(&loaded.settings, events);
+        true
+    }
+
     /// Finds out who takes the report and has it taken, within the limit.
     fn deliver(&self, loaded: &Loaded, started: u64, events: Vec<Event>) -> Result<Exit, Stop> {
         let until = Instant::now() + LIMIT;
@@ -104,6 +116,13 @@ impl Report {
             None => exit,
         };
         let mut named = named_supervisor(&self.common.pane, pane.as_ref());
+        if named.is_none()
+            && let Ok(place @ Place::Outside(_)) = &place
+            && self.tell_terminal(loaded, place, &events)
+            && !self.asked()
+        {
+            return Ok(Exit::Fine);
+        }
         let hello = hello(pane.as_ref(), &self.common.settings);
         let lines: Vec<String> = events.iter().filter_map(Event::line).collect();
         loop {
@@ -113,7 +132,11 @@ impl Report {
                     let ttl = self.common.ttl;
                     let shared = shared.as_ref();
                     let once = Once { pane, lease, shared, loaded, ttl, started, until };
-                    return Ok(confirmed(straight(&once, events)));
+                    let exit = straight(&once, &events);
+                    if let Ok(place) = &place {
+                        self.tell_terminal(loaded, place, &events);
+                    }
+                    return Ok(confirmed(exit));
                 }
             };
             let refused = match call.tell(&hello, &lines, self.asked()) {
@@ -243,7 +266,7 @@ fn judge(answers: &Answers) -> Result<(), Stop> {
     Err(Stop(Exit::Unreachable, why))
 }
 
-fn straight(once: &Once<'_>, events: Vec<Event>) -> Exit {
+fn straight(once: &Once<'_>, events: &[Event]) -> Exit {
     let mut exit = Exit::Fine;
     let mut activity = Activity::default();
     let mut said = Vec::new();

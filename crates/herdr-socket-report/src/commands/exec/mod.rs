@@ -20,6 +20,7 @@ use crate::control::HERDR_REPORT_SOCKET;
 use crate::exit::Exit;
 use crate::output::say;
 use crate::place::{PaneFlags, Place};
+use crate::program_status::Terminal;
 use crate::settings::flags::SettingFlags;
 use crate::supervisor::{Watched, Word, launch};
 use crate::text::shown;
@@ -78,35 +79,47 @@ pub(crate) fn run(args: Args) -> Exit {
         scrub(&mut command);
     }
     let config = &loaded.settings.config;
-    match args.pane.find() {
-        Ok(Place::Pane(pane)) if config.enabled && config.role == Role::Interactive => {
-            if loaded.named {
-                loaded.warnings.iter().for_each(|warning| say(warning));
-            }
-            if is_first_process() {
-                say(&format!("as the first process it cannot supervise: {}", stay()));
-            }
-            let lease = LeaseFile::of_pane(config, &pane);
-            let socket = lease.supervisor_socket(std::process::id());
-            match supervise_this_process(args.command.len(), program) {
-                Ok(Word::Deaf) => say(&format!(
-                    "what hooks say is not heard: nobody can listen at {}; set XDG_RUNTIME_DIR to \
-                     a folder of this user's own",
-                    shown(&socket.to_string_lossy())
-                )),
-                Ok(_) => {}
-                Err(error) => say(&format!("no supervisor, so nothing is reported: {error}")),
-            }
-            // Also where nobody listens: what it says must not be taken for
-            // another agent's.
-            command.env(HERDR_REPORT_SOCKET, socket);
-        }
-        Ok(Place::Broken(why)) if config.enabled => say(&format!("misconfigured: {why}")),
-        Ok(_) => {}
+    let place = match args.pane.find() {
+        Ok(place) => place,
         Err(wrong) => {
             say(&wrong);
             return Exit::Usage;
         }
+    };
+    let lease = match &place {
+        Place::Pane(pane) if config.enabled && config.role == Role::Interactive => {
+            if loaded.named {
+                loaded.warnings.iter().for_each(|warning| say(warning));
+            }
+            Some(LeaseFile::of_pane(config, pane))
+        }
+        Place::Broken(why) if config.enabled => {
+            say(&format!("misconfigured: {why}"));
+            None
+        }
+        Place::Outside(_) => {
+            let terminal = Terminal::of(&loaded.settings, &place, Some(std::process::id()));
+            terminal.and_then(|_| Terminal::lease(config))
+        }
+        _ => None,
+    };
+    if let Some(lease) = lease {
+        if is_first_process() {
+            say(&format!("as the first process it cannot supervise: {}", stay()));
+        }
+        let socket = lease.supervisor_socket(std::process::id());
+        match supervise_this_process(args.command.len(), program) {
+            Ok(Word::Deaf) => say(&format!(
+                "what hooks say is not heard: nobody can listen at {}; set XDG_RUNTIME_DIR to a \
+                 folder of this user's own",
+                shown(&socket.to_string_lossy())
+            )),
+            Ok(_) => {}
+            Err(error) => say(&format!("no supervisor, so nothing is reported: {error}")),
+        }
+        // Also where nobody listens: what it says must not be taken for another
+        // agent's.
+        command.env(HERDR_REPORT_SOCKET, socket);
     }
     let error = command.exec();
     let name = shown(&program.to_string_lossy());

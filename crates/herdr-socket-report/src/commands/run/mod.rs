@@ -14,6 +14,7 @@ use crate::control::Door;
 use crate::exit::{Exit, Stop, say_why, usage};
 use crate::log;
 use crate::place::{PaneFlags, Place};
+use crate::program_status::Terminal;
 use crate::settings::Settings;
 use crate::settings::flags::SettingFlags;
 use crate::supervisor::Watched;
@@ -55,12 +56,14 @@ const EVENTS: &str = r#"Events, one JSON object a line; ? is optional, unknown f
                         model?, context_window?, used?, resume_argv?
   session_ended
   agent_started         agent_id?              a turn begins
-  agent_settled         agent_id?              waits for its next task
+  agent_settled         agent_id?, outcome? (done, error, cancelled),
+                        message?               waits for its next task
   tool_started          tool_id, tool, agent_id?
   tool_finished         tool_id
-  prompt_opened         prompt_id, kind (approval, question), label?,
+  prompt_opened         prompt_id, kind (approval, question, auth), label?,
                         agent_id?
   prompt_closed         prompt_id
+  progress_changed      percent (0 to 100 or null), agent_id?
   workflow_snapshot     provider, ready, running, waiting
   workflow_unavailable  provider
   state_set             state (idle, working, blocked), label?
@@ -97,7 +100,10 @@ fn begin(args: Args) -> Result<Exit, Stop> {
     }
     let voice = Voice::start(args.receipts);
     log::start(voice.errors()).map_err(usage)?;
-    let quiet = !loaded.settings.config.enabled || matches!(place, Place::Outside(_));
+    let host_pid = args.pid.and_then(|pid| u32::try_from(pid).ok());
+    let terminal = Terminal::of(&loaded.settings, &place, host_pid);
+    let nowhere = matches!(place, Place::Outside(_)) && terminal.is_none();
+    let quiet = !loaded.settings.config.enabled || nowhere;
     if !quiet {
         loaded.warnings.iter().for_each(|warning| voice.say(warning));
     }
@@ -113,7 +119,7 @@ fn begin(args: Args) -> Result<Exit, Stop> {
         voice.say(r#"type events such as {"event": "agent_started"}; Ctrl-D ends it"#);
     }
     if let Place::Outside(why) = &place
-        && (typed || args.strict)
+        && ((typed && nowhere) || args.strict)
     {
         voice.say(&format!("nothing is reported: {why}"));
     }
@@ -128,16 +134,24 @@ fn begin(args: Args) -> Result<Exit, Stop> {
         }
         Place::Outside(_) | Place::Broken(_) => None,
     };
-    let reporter = reporter(loaded.settings, &place, args.pid);
+    let reporter = reporter(loaded.settings, &place, host_pid, terminal);
     let strict = args.strict;
     let session = Session { reporter, lease, place, voice, quiet, strict, allow_foreign_socket };
     Ok(session.run(host.flatten()))
 }
 
 /// A reporter for a place; an inert one where there is nothing to report to.
-fn reporter(settings: Settings, place: &Place, host: Option<i32>) -> Reporter {
+fn reporter(
+    settings: Settings,
+    place: &Place,
+    host: Option<u32>,
+    terminal: Option<Terminal>,
+) -> Reporter {
     let mut builder = Reporter::builder(settings.agent).config(settings.config);
-    if let Some(host) = host.and_then(|pid| u32::try_from(pid).ok()) {
+    if let Some(terminal) = terminal {
+        builder = terminal.told_by(builder);
+    }
+    if let Some(host) = host {
         // Whether the pane is ours is asked about the agent, not about us.
         builder = builder.process(host);
     }

@@ -1,0 +1,184 @@
+use herdr_proto::{AgentLabel, ReportState};
+use termstate_core::scan::{Event, Scanner};
+
+use super::{MILLI, World, helper, settled, text};
+use crate::config::{Config, Privacy};
+use crate::event::{AgentEvent, Prompt, SessionStarted, TurnOutcome};
+use crate::program_status::app_name;
+
+#[test]
+fn a_turn_is_told_with_its_reasons_and_its_end() {
+    let mut world = World::new(Config::default());
+    let mut shows = |events: Vec<AgentEvent>, expected: &str| {
+        world.say(events);
+        world.rest();
+        let root = world.store.get(None).map(text).unwrap_or_default();
+        assert_eq!(root, expected);
+    };
+    shows(vec![AgentEvent::title_changed(Some("T".into()))], "");
+    shows(
+        vec![AgentEvent::agent_started(), AgentEvent::tool_started("t", "grep")],
+        r#"working None None Some("T") Some("grep")"#,
+    );
+    shows(
+        vec![AgentEvent::tool_finished("t"), AgentEvent::progress_changed(Some(40))],
+        r#"working None Some(40) Some("T") None"#,
+    );
+    for (prompt, kind, label) in [
+        (Prompt::approval("Run it?"), "permission", "Run it?"),
+        (Prompt::question("Which?"), "question", "Which?"),
+        (Prompt::auth("Sign in"), "auth", "Sign in"),
+    ] {
+        shows(
+            vec![AgentEvent::prompt_opened("p", prompt)],
+            &format!(r#"blocked Some("{kind}") Some(40) Some("T") Some("{label}")"#),
+        );
+    }
+    shows(
+        vec![settled(TurnOutcome::Error, "No such host")],
+        r#"error None None Some("T") Some("No such host")"#,
+    );
+    shows(vec![AgentEvent::agent_started()], r#"working None None Some("T") None"#);
+    shows(
+        vec![settled(TurnOutcome::Done, "12 passed")],
+        r#"done None None Some("T") Some("12 passed")"#,
+    );
+    shows(vec![AgentEvent::agent_settled()], r#"done None None Some("T") Some("12 passed")"#);
+    shows(
+        vec![AgentEvent::agent_started(), settled(TurnOutcome::Cancelled, "x")],
+        r#"idle None None Some("T") None"#,
+    );
+    shows(vec![AgentEvent::Release], "");
+}
+
+#[test]
+fn subagents_and_runs_have_records_until_they_end() {
+    let mut world = World::new(Config::default());
+    let mut shows = |events: Vec<AgentEvent>, expected: &[(&str, &str)]| {
+        world.say(events);
+        world.rest();
+        let shown: Vec<_> =
+            world.store.iter().filter_map(|(id, it)| Some((id?, text(it)))).collect();
+        let expected: Vec<_> = expected.iter().map(|(id, it)| (*id, (*it).to_owned())).collect();
+        assert_eq!(shown, expected);
+    };
+    let run = |running: &[&str], waiting: &[&str]| {
+        let names = |runs: &[&str]| runs.iter().map(ToString::to_string).collect();
+        AgentEvent::workflow_snapshot("flow", names(running), names(waiting))
+    };
+    let tool = helper(AgentEvent::tool_started("t", "grep"));
+    shows(
+        vec![AgentEvent::agent_started(), helper(AgentEvent::agent_started()), tool],
+        &[("1", r#"working None None None Some("grep")"#)],
+    );
+    shows(
+        vec![
+            helper(AgentEvent::prompt_opened("p", Prompt::question("Which?"))),
+            helper(AgentEvent::progress_changed(Some(7))),
+            run(&["build"], &["deploy"]),
+        ],
+        &[
+            ("1", r#"blocked Some("question") Some(7) None Some("Which?")"#),
+            ("2", r#"working None None Some("build") None"#),
+            ("3", r#"blocked None None Some("deploy") Some("Workflow needs attention")"#),
+        ],
+    );
+    shows(
+        vec![helper(AgentEvent::agent_settled()), run(&["deploy"], &[])],
+        &[("3", r#"working None None Some("deploy") None"#)],
+    );
+    shows(vec![run(&[], &[])], &[]);
+}
+
+#[test]
+fn nothing_private_goes_to_a_terminal() {
+    let mut session = SessionStarted::new("s");
+    session.title = Some("SECRET".into());
+    let events = [
+        AgentEvent::SessionStarted(session),
+        helper(AgentEvent::agent_started()),
+        helper(AgentEvent::tool_started("SECRET", "SECRET")),
+        AgentEvent::workflow_snapshot("SECRET", vec!["SECRET".into()], vec!["SECRET 2".into()]),
+        AgentEvent::prompt_opened("SECRET", Prompt::question("SECRET")),
+        AgentEvent::agent_started(),
+        settled(TurnOutcome::Error, "SECRET"),
+        AgentEvent::state_set(ReportState::Blocked, Some("SECRET".into())),
+    ];
+    let mut world = World::new(Config { privacy: Privacy::Fixed, ..Config::default() });
+    for event in events {
+        world.say([event]);
+        world.rest();
+        for (_, record) in world.store.iter() {
+            assert!(!text(record).contains("SECRET"), "{record:?}");
+        }
+    }
+}
+
+#[test]
+fn a_rest_waits_for_work_to_go_on() {
+    let mut world = World::new(Config::default());
+    world.say([AgentEvent::agent_started()]);
+    world.rest();
+    world.say([AgentEvent::agent_settled()]);
+    world.now += 200 * MILLI;
+    let wake = world.step().unwrap();
+    assert_eq!(wake, world.now + world.config.settle);
+    world.say([AgentEvent::agent_started()]);
+    assert_eq!(world.step(), None);
+    world.say([AgentEvent::agent_settled()]);
+    world.rest();
+    assert_eq!(world.states, ["working", "idle"]);
+}
+
+#[test]
+fn at_the_end_an_outcome_stays_and_the_rest_goes() {
+    let begin = [AgentEvent::agent_started(), helper(AgentEvent::agent_started())];
+    for (end, left) in [
+        (vec![], None),
+        (vec![AgentEvent::agent_settled()], None),
+        (vec![settled(TurnOutcome::Cancelled, "x")], None),
+        (vec![settled(TurnOutcome::Done, "x")], None),
+        (vec![helper(AgentEvent::agent_settled()), settled(TurnOutcome::Done, "x")], Some("done")),
+        (
+            vec![helper(AgentEvent::agent_settled()), settled(TurnOutcome::Error, "x")],
+            Some("error"),
+        ),
+    ] {
+        let mut world = World::new(Config::default());
+        world.say(begin.clone());
+        world.rest();
+        // Nobody waits for an end to settle.
+        world.say(end);
+        world.end();
+        let shown: Vec<_> =
+            world.store.iter().map(|(_, record)| record.state.to_string()).collect();
+        assert_eq!(shown, Vec::from_iter(left));
+    }
+}
+
+#[test]
+fn what_others_report_below_the_root_stays_while_we_are_there() {
+    let mut world = World::new(Config::default());
+    let other = "\x1b]7501;state=working:id=build\x1b\\";
+    world.say([AgentEvent::agent_started(), helper(AgentEvent::agent_started())]);
+    world.rest();
+    Scanner::new().feed(other.as_bytes(), |event| {
+        if let Event::Sequence { message, .. } = event {
+            world.store.apply(&message.unwrap());
+        }
+    });
+    world.say([helper(AgentEvent::agent_settled()), settled(TurnOutcome::Done, "x")]);
+    world.rest();
+    world.end();
+    assert!(world.store.get(Some("build")).is_some() && world.store.len() == 2);
+}
+
+#[test]
+fn a_label_becomes_a_name_that_a_terminal_takes() {
+    let name = |label: &str| {
+        app_name(&AgentLabel::parse(label).unwrap()).map(|name| name.as_str().to_owned())
+    };
+    assert_eq!(name("My Agent/2").as_deref(), Some("my-agent-2"));
+    assert_eq!(name(&"x".repeat(80)).map(|name| name.len()), Some(32));
+    assert_eq!(name("日本"), None);
+}
