@@ -5,7 +5,8 @@ use std::os::unix::fs::symlink;
 use fake_herdr::FakeHerdr;
 use herdr_reporter::{Endpoint, Flushed, Handle, PaneId, ReportState, Reporter, Status};
 
-use crate::processes::{AMPLE, builder, config, flushed, runtime, until};
+use crate::processes::{runtime, until};
+use crate::support::{AMPLE, builder, config, flushed};
 use crate::whose::{Shell, lease};
 
 fn is(pane: &Handle, wanted: impl Fn(Status) -> bool) {

@@ -13,7 +13,8 @@ use herdr_reporter::Reporter;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::processes::{AMPLE, builder, builder_at, count, flushed, requests, runtime};
+use crate::processes::{count, requests, runtime};
+use crate::support::{AMPLE, builder, builder_at, flushed};
 
 #[test]
 fn b72_there_is_one_subscription_and_it_is_to_nothing() {

@@ -9,16 +9,14 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use herdr_proto::PaneId;
-use herdr_reporter::{Config, Diagnostic, DiagnosticKind, Flushed, Handle, Reporter};
-use herdr_socket_transport::Endpoint;
+use herdr_reporter::{Diagnostic, DiagnosticKind, Flushed, Handle, Reporter};
 use tempfile::TempDir;
 
-const AMPLE: Duration = Duration::from_secs(20);
+use crate::support::{AMPLE, BUDGET, start_at};
+
 const CALLS: usize = 10_000;
 /// For all calls together, on a machine that does something else as well.
 const CALLS_WITHIN: Duration = Duration::from_secs(2);
-const BUDGET: Duration = Duration::from_millis(500);
 /// The memory by which a test may grow, with others beside it.
 const MEMORY: usize = 64 << 20;
 
@@ -91,10 +89,7 @@ impl Drop for Server {
 }
 
 fn reporter(socket: &Path) -> Reporter {
-    let endpoint = Endpoint::new(socket, PaneId::parse("w1:p1").unwrap());
-    let mut config = Config::default();
-    config.runtime_folder = Some(socket.with_file_name("leases"));
-    let pane = Reporter::builder("host").endpoint(endpoint).config(config).start();
+    let pane = start_at(socket);
     assert!(pane.is_active());
     pane
 }

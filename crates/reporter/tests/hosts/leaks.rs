@@ -3,7 +3,8 @@
 use fake_herdr::FakeHerdr;
 use herdr_proto::ReportState;
 
-use crate::processes::{AMPLE, alone, builder, flushed, until};
+use crate::processes::{alone, until};
+use crate::support::{AMPLE, builder, flushed};
 
 /// The descriptors of this process.
 fn descriptors() -> usize {

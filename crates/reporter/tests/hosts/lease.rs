@@ -8,7 +8,8 @@ use std::time::Duration;
 use fake_herdr::FakeHerdr;
 use herdr_reporter::{Config, DiagnosticKind, Ended, Reporter};
 
-use crate::processes::{AMPLE, Host, builder, config, flushed, leases, runtime};
+use crate::processes::{Host, leases, runtime};
+use crate::support::{AMPLE, builder, config, flushed};
 
 /// How soon after its owner's death somebody else has the pane, and some time
 /// for a busy machine.

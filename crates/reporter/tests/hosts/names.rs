@@ -5,7 +5,8 @@ use herdr_proto::{AgentLabel, ReportState, SourceId, integrations};
 use herdr_reporter::sidecar::SourceNotice;
 use herdr_reporter::{Builder, DiagnosticKind, ErrorKind, Reporter};
 
-use crate::processes::{AMPLE, builder, config, flushed, requests};
+use crate::processes::requests;
+use crate::support::{AMPLE, builder, config, flushed};
 
 fn named(herdr: &FakeHerdr, source: &str, label: &str) -> Builder {
     let mut config = config(herdr.socket_path());

@@ -8,7 +8,8 @@ use fake_herdr::FakeHerdr;
 use herdr_proto::ReportState;
 use herdr_reporter::{Builder, DiagnosticKind, Ended, Prompt, Reporter, Role};
 
-use crate::processes::{AMPLE, BUDGET, Host, builder, config, flushed, runtime, until};
+use crate::processes::{Host, runtime, until};
+use crate::support::{AMPLE, BUDGET, builder, config, flushed};
 
 fn use_it(builder: Builder) -> Vec<DiagnosticKind> {
     let pane = builder.initial(ReportState::Working).start();

@@ -10,7 +10,8 @@ use fake_herdr::{FakeHerdr, Observation};
 use herdr_reporter::{DiagnosticKind, Ended, Reporter};
 use rustix::process::getuid;
 
-use crate::processes::{AMPLE, BUDGET, Host, builder_at, config, flushed, runtime, skipped};
+use crate::processes::{Host, runtime, skipped};
+use crate::support::{AMPLE, BUDGET, builder_at, config, flushed};
 
 /// A folder in which `herdr.sock` has a path of this many bytes.
 fn folder(within: &Path, length: usize) -> PathBuf {

@@ -1,4 +1,4 @@
-//! What every test here needs.
+//! Hosts in processes of their own, and tests that have a process for themselves.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,44 +7,17 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
-use herdr_proto::{PaneId, ReportState};
-use herdr_reporter::{Builder, Config, Flushed, Handle, Reporter};
-use herdr_socket_transport::Endpoint;
+use herdr_proto::ReportState;
+use herdr_reporter::Reporter;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Long enough for any machine to be done in, short enough to fail in.
-pub(crate) const AMPLE: Duration = Duration::from_secs(20);
-
-/// What a well-behaved host gives a close.
-pub(crate) const BUDGET: Duration = Duration::from_millis(500);
+use crate::support::AMPLE;
 
 /// Set in a process that runs one test alone.
 const ALONE: &str = "REPORTER_FIELD_ALONE";
 /// Set in a process that is a host; the label of its agent.
 const HOST: &str = "REPORTER_FIELD_HOST";
-
-/// The defaults, with leases beside the socket.
-pub(crate) fn config(socket: &Path) -> Config {
-    let mut config = Config::default();
-    config.runtime_folder = Some(socket.with_file_name("leases"));
-    config
-}
-
-/// A reporter to whatever will be, or is, at this path.
-pub(crate) fn builder_at(socket: &Path) -> Builder {
-    let endpoint = Endpoint::new(socket, PaneId::parse("w1:p1").unwrap());
-    Reporter::builder("host").endpoint(endpoint).config(config(socket))
-}
-
-pub(crate) fn builder(herdr: &FakeHerdr) -> Builder {
-    builder_at(herdr.socket_path())
-}
-
-/// Everything is delivered.
-pub(crate) fn flushed(pane: &Handle) {
-    assert_eq!(pane.flush(AMPLE), Flushed::Delivered);
-}
 
 /// All requests so far.
 pub(crate) fn requests(herdr: &FakeHerdr) -> Vec<Value> {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use fake_herdr::FakeHerdr;
 
-use crate::processes::{AMPLE, Host, requests, runtime, skipped};
+use crate::processes::{Host, requests, runtime, skipped};
+use crate::support::AMPLE;
 
 fn tasks(pid: u32, file: &str) -> Option<Vec<String>> {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;

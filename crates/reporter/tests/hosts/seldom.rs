@@ -6,24 +6,11 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use fake_herdr::FakeHerdr;
-use herdr_proto::{PaneId, ReportState};
+use herdr_proto::ReportState;
 use herdr_reporter::sidecar::Activity;
-use herdr_reporter::{AgentEvent, Builder, Config, Ended, Flushed, Reporter, SessionStarted};
-use herdr_socket_transport::Endpoint;
+use herdr_reporter::{AgentEvent, Config, Ended, Flushed, Reporter, SessionStarted};
 
-const AMPLE: Duration = Duration::from_secs(20);
-
-fn config(herdr: &FakeHerdr) -> Config {
-    let mut config = Config::default();
-    config.runtime_folder = Some(herdr.socket_path().with_file_name("leases"));
-    config
-}
-
-fn builder(herdr: &FakeHerdr) -> Builder {
-    let pane = PaneId::parse(herdr.pane_id()).unwrap();
-    let endpoint = Endpoint::new(herdr.socket_path(), pane);
-    Reporter::builder("host").endpoint(endpoint).config(config(herdr))
-}
+use crate::support::{AMPLE, builder, config};
 
 fn memory() -> usize {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
@@ -49,7 +36,7 @@ fn the_hosts_iterator_may_use_the_reporter() {
 #[test]
 fn any_time_may_be_asked_for() {
     let herdr = FakeHerdr::start().unwrap();
-    let mut config = config(&herdr);
+    let mut config = config(herdr.socket_path());
     config.settle = Duration::MAX;
     let pane = builder(&herdr).config(config).start();
     let mut receipts = pane.receipts();

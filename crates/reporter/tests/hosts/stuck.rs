@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use fake_herdr::{FakeHerdr, Fault};
 use herdr_reporter::Prompt;
 
-use crate::processes::{AMPLE, BUDGET, alone, builder_at, runtime};
+use crate::processes::{alone, runtime};
+use crate::support::{AMPLE, BUDGET, builder_at};
 
 const CALLS: usize = 10_000;
 /// For all of them together, on a machine that does something else as well.

@@ -16,10 +16,14 @@ pub(crate) const AMPLE: Duration = Duration::from_secs(20);
 /// What a well-behaved host gives a close.
 pub(crate) const BUDGET: Duration = Duration::from_millis(500);
 
+/// A reporter to whatever will be, or is, at this path.
+pub(crate) fn builder_at(socket: &Path) -> Builder {
+    let endpoint = Endpoint::new(socket, PaneId::parse("w1:p1").unwrap());
+    Reporter::builder("host").endpoint(endpoint).config(config(socket))
+}
+
 pub(crate) fn builder(herdr: &FakeHerdr) -> Builder {
-    let pane = PaneId::parse(herdr.pane_id()).unwrap();
-    let endpoint = Endpoint::new(herdr.socket_path(), pane);
-    Reporter::builder("host").endpoint(endpoint).config(config(herdr.socket_path()))
+    builder_at(herdr.socket_path())
 }
 
 /// The defaults, with leases beside the socket, and without copies of requests,
@@ -31,10 +35,8 @@ pub(crate) fn config(socket: &Path) -> Config {
     config
 }
 
-/// A reporter to whatever will be, or is, at this path.
 pub(crate) fn start_at(socket: &Path) -> Reporter {
-    let endpoint = Endpoint::new(socket, PaneId::parse("w1:p1").unwrap());
-    Reporter::builder("host").endpoint(endpoint).config(config(socket)).start()
+    builder_at(socket).start()
 }
 
 pub(crate) fn start(herdr: &FakeHerdr) -> Reporter {
@@ -43,9 +45,14 @@ pub(crate) fn start(herdr: &FakeHerdr) -> Reporter {
     pane
 }
 
+/// Waits until everything so far is delivered.
+pub(crate) fn flushed(pane: &Handle) {
+    assert_eq!(pane.flush(AMPLE), Flushed::Delivered);
+}
+
 /// What the pane shows once everything so far is delivered.
 pub(crate) fn seen(herdr: &FakeHerdr, pane: &Handle) -> Observation {
-    assert_eq!(pane.flush(AMPLE), Flushed::Delivered);
+    flushed(pane);
     herdr.observe(herdr.pane_id()).unwrap()
 }
 

@@ -15,7 +15,8 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use crate::processes::{AMPLE, BUDGET, alone, builder, builder_at, flushed, requests, runtime};
+use crate::processes::{alone, requests, runtime};
+use crate::support::{AMPLE, BUDGET, builder, builder_at, flushed};
 
 /// In every text that the host passes.
 const SECRET: &str = "hunter2";

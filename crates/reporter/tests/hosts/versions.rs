@@ -9,7 +9,8 @@ use herdr_proto::ReportState;
 use herdr_reporter::{AgentEvent, SessionStarted};
 use serde_json::json;
 
-use crate::processes::{AMPLE, Host, builder, count, flushed, requests, runtime};
+use crate::processes::{Host, count, requests, runtime};
+use crate::support::{AMPLE, builder, flushed};
 
 #[test]
 fn b78_a_herdr_program_that_is_gone_or_broken_matters_to_nobody() {

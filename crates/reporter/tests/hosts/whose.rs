@@ -9,7 +9,8 @@ use herdr_reporter::{
     Config, DiagnosticKind, Ended, Endpoint, Flushed, PaneId, Reporter, Status, UnverifiedPane,
 };
 
-use crate::processes::{AMPLE, BUDGET, builder, config, flushed, skipped};
+use crate::processes::skipped;
+use crate::support::{AMPLE, BUDGET, builder, config, flushed};
 
 /// A process that leads a session of its own, as a pane's shell does, until it
 /// is dropped.
