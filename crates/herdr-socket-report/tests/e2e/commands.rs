@@ -103,8 +103,13 @@ fn wrong_arguments_name_the_program_and_what_is_wrong() {
         (vec!["session"], "<ID>"),
         (vec!["title", "T", "--ttl", "0"], "from 1 to 86400"),
         (vec!["release", "--ttl", "9"], "it has no effect on this command"),
+        (
+            vec!["title", "T", "--label", "x"],
+            "found\n\n  tip: it has no effect on this command\n\nFor",
+        ),
         (vec!["tee"], "--listen <PATH>"),
         (vec!["tee", "--listen", "/"], "something that is not a socket is in the way"),
+        (vec!["demo", "--pane", "w1:p1"], "no effect without --live"),
         (vec!["completions", "ksh"], "bash"),
         (vec!["man", "nothing"], "there is no command \"nothing\""),
         (vec!["config"], "show"),

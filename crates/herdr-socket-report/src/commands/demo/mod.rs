@@ -55,6 +55,9 @@ pub(crate) fn run(args: &Args) -> Exit {
 }
 
 fn play(args: &Args) -> Result<Exit, Stop> {
+    if args.pane.any() && !args.live {
+        return Err(usage("--socket and --pane have no effect without --live"));
+    }
     let stage = Stage::set(args.live, &args.pane)?;
     let deaf = |error| usage(format!("signals cannot be heard: {error}"));
     let signals = Signals::hear().map_err(deaf)?;
