@@ -1,5 +1,5 @@
-//! The commands of README.md, as they stand: in a clone, with an empty home, in
-//! a pane of the fake.
+//! The commands of README.md and of the sidecar's own, as they stand: in a clone,
+//! with an empty home, in a pane of the fake.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -9,11 +9,12 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use e2e::stage::{Stage, sidecar};
+use e2e::stage::{PATIENCE, Stage, sidecar};
 use fake_herdr::FakeHerdr;
 use tempfile::TempDir;
 
 const README: &str = include_str!("../../README.md");
+const SIDECARS: &str = include_str!("../../crates/herdr-socket-report/README.md");
 
 /// How a block begins, and words of what Herdr is told by it.
 const TOLD: [(&str, &[&str]); 4] = [
@@ -42,7 +43,11 @@ const STAND_INS: [(&str, &str); 3] = [
          esac",
     ),
     ("herdr", "[ \"$*\" = 'server reload-config' ]"),
-    ("my-agent", "exec herdr-socket-report pane wait --until idle --timeout 20 >\"$BIN/said\""),
+    (
+        "my-agent",
+        "timeout 20 sh -c 'until herdr-socket-report pane wait --until idle; do :; done' \\\n\
+         >\"$BIN/said\" 2>&1",
+    ),
 ];
 
 struct Place {
@@ -133,9 +138,10 @@ impl Drop for Serving {
     }
 }
 
-/// The blocks of commands, in their order.
-fn blocks() -> impl Iterator<Item = &'static str> {
-    README.split("\n```sh\n").skip(1).map(|block| block.split("\n```").next().unwrap())
+/// The blocks of a language, in their order.
+fn blocks(text: &'static str, language: &str) -> Vec<&'static str> {
+    let begin = format!("\n```{language}\n");
+    text.split(&begin).skip(1).map(|block| block.split("\n```").next().unwrap()).collect()
 }
 
 #[test]
@@ -143,7 +149,7 @@ fn the_commands_work_as_they_stand() {
     let place = Place::new();
     let mut told = TOLD.to_vec();
     let mut serving = None;
-    for block in blocks() {
+    for block in blocks(README, "sh") {
         // Nobody else's server may have this name.
         let block = block.replace("/tmp/", &format!("{}/", place.folder.path().display()));
         if block.starts_with("fake-herdr serve") {
@@ -164,4 +170,28 @@ fn the_commands_work_as_they_stand() {
     assert!(place.has(".config/herdr/config.toml") && place.has(".claude/settings.json"));
     let host = fs::read_to_string(place.path("my-host/Cargo.toml")).unwrap();
     assert!(host.contains("herdr-reporter = { "), "{host}");
+}
+
+#[test]
+fn so_do_the_sidecars() {
+    let place = Place::new();
+    place.run("cargo install --locked --path crates/herdr-socket-report");
+    // Numbers are never the same.
+    let without_numbers = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+    for block in blocks(SIDECARS, "console") {
+        let (command, expected) = block.split_once('\n').unwrap_or((block, ""));
+        let output = place.shell(command.trim_start_matches("$ ")).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        let is_told =
+            expected.is_empty() || without_numbers(said.trim_end()) == without_numbers(expected);
+        assert!(output.status.success() && is_told, "{command}: {said}");
+    }
+    let program = blocks(SIDECARS, "python")[0];
+    fs::write(place.path("host.py"), program).unwrap();
+    if Command::new("python3").arg("--version").output().is_ok() {
+        place.run("python3 \"$HOME/host.py\"");
+        place.herdr.wait_until(PATIENCE, |pane| pane.agent.is_none()).unwrap();
+        let log = place.herdr.log();
+        assert!(log.iter().any(|one| one.request.contains("Fix the login redirect")));
+    }
 }

@@ -59,6 +59,7 @@ fn the_sidebars_rows_are_checked_and_set() {
     };
     let (rows, code) = run(&["sidebar"]);
     assert_eq!(code, Some(0));
+    assert!(include_str!("../sidecar.md").contains(&format!("```toml\n{rows}```")), "{rows}");
     let rows: toml::Table = rows.parse().unwrap();
     assert_eq!(rows["ui"]["sidebar"]["agents"]["rows"].as_array().unwrap().len(), 5);
     let (told, code) = run(&["sidebar", "--check"]);
