@@ -125,6 +125,14 @@ impl Target {
             },
         }
     }
+
+    /// What a change still needs, for people.
+    fn afterwards(&self) -> &'static str {
+        match self {
+            Self::Herdr => "`herdr server reload-config` makes Herdr read it\n",
+            Self::Agent(_) => "",
+        }
+    }
 }
 
 /// Whether a plugin's file is ours.
@@ -161,11 +169,11 @@ fn write(target: &Target, file: &SettingsFile) -> Result<String, String> {
     if before.is_some() && target.take_out(text)? == text {
         let copy = file.copy();
         copy.write(text)?;
-        let _ = writeln!(done, "kept {}", copy.path().display());
+        let _ = writeln!(done, "kept a copy at {}", copy.path().display());
     }
     file.write(&after)?;
     let _ = writeln!(done, "wrote {path}");
-    Ok(done)
+    Ok(done + target.afterwards())
 }
 
 fn remove(target: &Target, file: &SettingsFile) -> Result<String, String> {
@@ -178,7 +186,7 @@ fn remove(target: &Target, file: &SettingsFile) -> Result<String, String> {
     {
         file.write(&before)?;
         copy.delete()?;
-        return Ok(format!("{path} is as it was\n"));
+        return Ok(format!("{path} is as it was\n{}", target.afterwards()));
     }
     let after = target.take_out(&now)?;
     if after == now {
@@ -186,10 +194,10 @@ fn remove(target: &Target, file: &SettingsFile) -> Result<String, String> {
     }
     if after.is_empty() || target.add("").as_ref() == Ok(&now) {
         file.delete()?;
-        return Ok(format!("removed {path}\n"));
+        return Ok(format!("removed {path}\n{}", target.afterwards()));
     }
     file.write(&after)?;
-    Ok(format!("took it out of {path}\n"))
+    Ok(format!("took it out of {path}\n{}", target.afterwards()))
 }
 
 fn preview(target: &Target, file: &SettingsFile) -> Result<String, String> {
