@@ -17,11 +17,12 @@ const README: &str = include_str!("../../README.md");
 const SIDECARS: &str = include_str!("../../crates/herdr-socket-report/README.md");
 
 /// How a block begins, and words of what Herdr is told by it.
-const TOLD: [(&str, &[&str]); 4] = [
+const TOLD: [(&str, &[&str]); 5] = [
     (
         "herdr-socket-report state blocked",
-        &["\"state\":\"blocked\"", "{\"blocked\":\"Run cargo test?\"}", "pane.release_agent"],
+        &["\"state\":\"blocked\"", "{\"blocked\":\"Run cargo test?\"}"],
     ),
+    ("herdr-socket-report release", &["pane.release_agent"]),
     ("herdr-socket-report exec", &["\"agent\":\"my-agent\"", "\"state\":\"idle\""]),
     (
         "herdr-socket-report state working\n",
