@@ -129,6 +129,19 @@ fn clean(error: &mut clap::Error) {
     }
     if is_of_hooks() {
         hide_texts(error);
+    } else if std::env::args_os().nth(1).is_some_and(|word| word == "pane") {
+        tell_how_panes_are_named(error);
+    }
+}
+
+/// Herdr's own commands take the pane as their first argument.
+fn tell_how_panes_are_named(error: &mut clap::Error) {
+    if error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
+        && !word.starts_with('-')
+    {
+        let tip = "--pane names the pane, as in --pane w1:p1";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
 }
 

@@ -11,7 +11,7 @@ use herdr_socket_transport::Endpoint;
 
 use crate::config::Config;
 #[cfg(unix)]
-use crate::process::{Process, lives};
+use crate::process::{Process, ancestors, lives};
 use crate::runtime;
 
 /// The file by which the processes of this machine agree on who reports for a
@@ -52,6 +52,23 @@ impl LeaseFile {
         let started = Process::of(process).map_or(0, |process| process.started);
         let pane = self.path.file_stem().unwrap_or_default().to_string_lossy();
         self.path.with_file_name(format!("{pane}-{process}-{started:x}.sock"))
+    }
+
+    /// The control socket of the supervisor that the nearest of a process's
+    /// ancestors has for this pane, if one of them has one.
+    #[cfg(unix)]
+    pub fn supervisor_above(&self, process: u32) -> Option<PathBuf> {
+        let files = std::fs::read_dir(self.path.parent()?).ok()?;
+        let sockets = files.filter_map(|file| Some(file.ok()?.path()));
+        let sockets: Vec<_> =
+            sockets.filter(|socket| self.is_of_this_pane(socket) == Some(true)).collect();
+        if sockets.is_empty() {
+            return None;
+        }
+        ancestors(process).find_map(|ancestor| {
+            let of_it = |socket: &&PathBuf| supervised_by(socket) == Some((ancestor, true));
+            sockets.iter().find(of_it).cloned()
+        })
     }
 
     /// Whether a supervisor's socket is of this pane; `None` if its name does

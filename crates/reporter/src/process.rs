@@ -1,6 +1,7 @@
 //! What the kernel says of a process: where it comes from, and whose terminal
 //! it is at.
 
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// Most ancestors that are looked at; a chain that long is a circle.
@@ -72,6 +73,17 @@ pub fn ancestors(pid: u32) -> impl Iterator<Item = u32> {
 /// Whether a process is another one, or comes from it.
 pub fn descends(pid: u32, from: u32) -> bool {
     pid == from || ancestors(pid).any(|ancestor| ancestor == from)
+}
+
+/// Whether a process is this program, by its name or by the file that it or its
+/// interpreter was started with. Only Linux tells.
+pub fn is_program(pid: u32, name: &str) -> bool {
+    let read = |what: &str| std::fs::read(format!("/proc/{pid}/{what}")).unwrap_or_default();
+    let is = |word: &[u8]| {
+        let word = String::from_utf8_lossy(word);
+        Path::new(word.trim_end()).file_stem().is_some_and(|stem| stem == name)
+    };
+    is(&read("comm")) || read("cmdline").split(|byte| *byte == 0).take(2).any(is)
 }
 
 /// The leader of a process's session, 0 if that is outside of this namespace;

@@ -35,15 +35,29 @@ pub(super) struct Agent<'a> {
 impl<'a> Agent<'a> {
     /// `None` where no program can run in the pane, which is said.
     pub(super) fn start(stage: &'a Stage, name: &'static str) -> Option<Self> {
+        Self::start_as(stage, name, "cat", "", "")
+    }
+
+    /// The same as a copy of another program, with variables before its name and
+    /// a file of the stage's folder as its argument.
+    pub(super) fn start_as(
+        stage: &'a Stage,
+        name: &'static str,
+        program: &str,
+        variables: &str,
+        argument: &str,
+    ) -> Option<Self> {
         if !stage.has_shell() {
             skipped(name, "no process is behind the pane");
             return None;
         }
-        let program = stage.folder().join(name);
         let path = std::env::var_os("PATH").unwrap();
-        let cat = std::env::split_paths(&path).map(|folder| folder.join("cat"));
-        std::fs::copy(cat.into_iter().find(|cat| cat.exists()).unwrap(), &program).unwrap();
-        let text = format!("{}\n", program.display());
+        let files = std::env::split_paths(&path).map(|folder| folder.join(program));
+        let copy = stage.folder().join(name);
+        std::fs::copy(files.into_iter().find(|file| file.exists()).unwrap(), &copy).unwrap();
+        let argument = Some(argument).filter(|it| !it.is_empty());
+        let argument = argument.map(|file| stage.folder().join(file).display().to_string());
+        let text = format!("{variables} {} {}\n", copy.display(), argument.unwrap_or_default());
         stage.call("pane.send_text", &json!({ "pane_id": stage.pane(), "text": text }));
         let agent = Self { stage, name, pid: until(PATIENCE, || running(stage, name))? };
         stage.wait(|pane| agent.is_shown(pane));
@@ -59,7 +73,15 @@ impl<'a> Agent<'a> {
 
     pub(super) fn end(self) {
         // Not Ctrl-C: where these tests run in the background, it may be ignored.
-        kill_process(self.pid, Signal::TERM).unwrap();
+        self.signal(Signal::TERM);
+    }
+
+    pub(super) fn kill(self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(self.pid, signal).unwrap();
         let ended = || running(self.stage, self.name).is_none().then_some(());
         assert!(until(PATIENCE, ended).is_some(), "it has ended");
     }

@@ -19,7 +19,8 @@ e2e::bodies! {
         a_turn_of_cursor_beside_its_process,
         a_turn_of_copilot_beside_its_process,
         a_turn_of_qwen_beside_its_process,
-        what_a_hook_says_before_herdr_shows_the_agent_shows_then;
+        what_a_hook_says_before_herdr_shows_the_agent_shows_then,
+        what_hooks_said_goes_with_an_agent_that_is_killed;
 }
 
 fn a_turn_of_claude_beside_its_process(stage: &Stage) {
@@ -111,6 +112,22 @@ fn turn(stage: &Stage, agent: &str, program: &'static str) {
     stage.wait(nobody);
     let left = stage.seen();
     assert!(left.title.is_none() && left.state_labels.is_empty(), "{left:?}");
+}
+
+fn what_hooks_said_goes_with_an_agent_that_is_killed(stage: &Stage) {
+    let begun = r#"{"hook_event_name": "SessionStart", "session_id": "s1", "model": "opus"}"#;
+    let told = r#"{"hook_event_name": "UserPromptSubmit", "prompt": "Fix the login"}"#;
+    let (folder, hsr) = (stage.folder().display(), sidecar().display());
+    fs::write(stage.folder().join("begun"), begun).unwrap();
+    fs::write(stage.folder().join("told"), told).unwrap();
+    let hook = |call: &str| format!("{hsr} hook claude <{folder}/{call}");
+    let script = format!("{}\n{}\nread end\n", hook("begun"), hook("told"));
+    fs::write(stage.folder().join("script"), script).unwrap();
+    let line = format!("XDG_RUNTIME_DIR='{folder}' HOME='{folder}'");
+    let Some(claude) = Agent::start_as(stage, "claude", "sh", &line, "script") else { return };
+    stage.wait(|pane| pane.title.is_some() && pane.tokens.contains_key("model"));
+    claude.kill();
+    stage.wait(|pane| nobody(pane) && pane.title.is_none() && pane.tokens.is_empty());
 }
 
 fn what_a_hook_says_before_herdr_shows_the_agent_shows_then(stage: &Stage) {

@@ -34,6 +34,8 @@ pub(crate) struct Agent {
     /// No event says that a person is asked, so a tool that is about to run is
     /// what a person may be asked about.
     pub(crate) guesses: bool,
+    /// What else a person has to do or to know; empty for most.
+    pub(crate) note: &'static str,
     /// It expects a JSON object on a hook's stdout; without one Gemini CLI shows
     /// what is on stderr.
     pub(crate) answers: bool,
@@ -128,6 +130,7 @@ const NONE: Agent = Agent {
     shared: &[],
     also: &[],
     guesses: false,
+    note: "",
     answers: false,
 };
 
@@ -165,6 +168,9 @@ pub(crate) static AGENTS: [Agent; 8] = [
         setup: Setup::Groups { timeout: 5, statusline: &[] },
         shared: SHARED,
         also: &[("StopFailure", Idle), ("Interrupt", Idle), ("agent-turn-complete", Idle)],
+        note: "Codex asks whether new hooks are to be trusted (/hooks). Its background server \
+               runs hooks outside of the pane, where they report nothing: set \
+               daemon_auto_start = false under [features] in config.toml.",
         ..NONE
     },
     Agent {
@@ -350,7 +356,11 @@ impl Agent {
     ) -> Option<(PathBuf, PathBuf)> {
         let set = |name| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let moved = self.variable.and_then(set);
-        let folder = match moved {
+        let in_config = || {
+            let inside = self.folder.strip_prefix(".config/")?;
+            Some(set("XDG_CONFIG_HOME")?.join(inside))
+        };
+        let folder = match moved.or_else(in_config) {
             Some(folder) => folder,
             None => Path::new(&set("HOME")?).join(self.folder),
         };

@@ -11,6 +11,10 @@ use super::table::{SETTINGS, Scope, Setting};
 pub(crate) struct SettingFlags(pub(super) Vec<Assignment>);
 
 impl SettingFlags {
+    pub(crate) fn any(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// The text that a flag was given, if it was.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
         let given = self.0.iter().rfind(|assignment| assignment.setting.key == key)?;

@@ -71,6 +71,31 @@ fn attach_supervises_what_runs_already() {
 }
 
 #[test]
+fn a_hook_of_an_attached_process_is_heard_before_its_supervisor_has_the_pane() {
+    let pane = Pane::new();
+    pane.quietly(&["title", "T"]);
+    let lease = std::fs::File::open(pane.beside_the_lease("lock")).unwrap();
+    lease.lock_shared().unwrap();
+    let mut shell = std::process::Command::new("sh");
+    shell.envs(pane.command(&[]).get_envs().filter_map(|(key, value)| Some((key, value?))));
+    let mut shell = crate::pane::Started::of(shell);
+    let pid = shell.child.id().to_string();
+    let mut attach = pane.start(&["attach", "--pid", &pid, "--state", "working"]);
+    pane.supervisor_socket(shell.child.id());
+    shell.line(&format!(
+        "{} tokens branch=main; echo heard",
+        env!("CARGO_BIN_EXE_herdr-socket-report")
+    ));
+    assert_eq!(shell.answer(), "heard");
+    assert!(pane.now().tokens.is_empty(), "it is the supervisor's to say");
+    lease.unlock().unwrap();
+    pane.wait(|seen| seen.tokens.contains_key("branch"));
+    assert_eq!(attach.finish().code(), Some(0));
+    shell.finish();
+    pane.wait(|seen| seen.tokens.is_empty());
+}
+
+#[test]
 fn attach_leaves_a_pane_that_somebody_has() {
     let pane = Pane::new();
     let mut run = pane.start(&["run"]);

@@ -85,6 +85,10 @@ fn exit_codes_say_what_stands_in_the_way() {
     assert_eq!(code(&["read", "--lines", "0"]), Some(2));
     let wrong = pane(&herdr, &["keys", "C-u"]).stderr;
     assert!(wrong.contains("Herdr's is \"ctrl+u\""), "{wrong}");
+    let wrong = pane(&herdr, &["read", "w1:p1"]).stderr;
+    assert!(wrong.contains("--pane names the pane"), "{wrong}");
+    let wrong = pane(&herdr, &["keys", "clear-line"]).stderr;
+    assert!(wrong.contains("it is written :clear-line"), "{wrong}");
 
     let outside = sidecar(&["pane", "read"]).run("");
     assert_eq!(outside.code, Some(2), "{outside:?}");

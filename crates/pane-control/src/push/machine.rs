@@ -32,6 +32,9 @@ pub(crate) enum Seen {
     Scene(Scene),
     /// The pane is there, and its screen could not be read.
     Unreadable,
+    /// The agent that the text is for has left the pane. Its last screen, with
+    /// the box, may still be there.
+    AgentEnded,
     Gone,
 }
 
@@ -171,6 +174,11 @@ impl<'a> Machine<'a> {
     pub(crate) fn saw(&mut self, now: Duration, seen: &Seen) -> Step {
         let look = match seen {
             Seen::Gone => return self.end_unseen(Why::PaneGone),
+            // A command such as `/exit` has done what it should.
+            Seen::AgentEnded if self.command && self.enters() > 0 => {
+                return Step::End(Outcome::Delivered, None);
+            }
+            Seen::AgentEnded => return self.end_unseen(Why::AgentEnded),
             Seen::Unreadable => None,
             Seen::Scene(_) if !self.profile.guards() => return Step::Enter,
             Seen::Scene(scene) => Some(self.profile.look(scene)),

@@ -111,7 +111,9 @@ impl PaneControl {
                 Machine::again(&**profile, &text, known.enters, Duration::ZERO)
             }
         };
-        let push = Push { control: self, profile, text: &text, operation, record, began, found };
+        let agent = found.info.agent.clone();
+        let push =
+            Push { control: self, profile, text: &text, operation, record, began, found, agent };
         push.run(machine).await
     }
 }
@@ -144,6 +146,8 @@ struct Push<'a> {
     record: Record,
     began: Instant,
     found: Found,
+    /// The agent that the text is for, if there is one.
+    agent: Option<String>,
 }
 
 impl Push<'_> {
@@ -199,6 +203,9 @@ impl Push<'_> {
         let scene = match sought {
             Ok(found) => {
                 self.found = found;
+                if self.agent.is_some() && self.found.info.agent != self.agent {
+                    return Ok(Seen::AgentEnded);
+                }
                 // A row has 16 characters at least.
                 let more = self.text.chars().count() / 16;
                 self.control.scene(&self.found, &**self.profile, more).await

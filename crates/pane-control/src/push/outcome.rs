@@ -47,6 +47,8 @@ pub enum Why {
     StillInBox,
     /// The box did not show the text in time.
     NotShown,
+    /// The agent that the text was for has left the pane.
+    AgentEnded,
     /// The pane closed, or the server went away.
     PaneGone,
     /// The screen could not be read.
@@ -67,6 +69,7 @@ impl fmt::Display for Why {
             Self::NotInTranscript => "the input box is empty, and the text is not above it",
             Self::StillInBox => "the text still stands in the input box",
             Self::NotShown => "the input box did not show the text in time",
+            Self::AgentEnded => "the agent that the text was for has ended",
             Self::PaneGone => "the pane is gone",
             Self::Unreadable => "the screen cannot be read",
             Self::Unguarded => "nothing was looked at",

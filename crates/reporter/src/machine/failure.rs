@@ -97,9 +97,6 @@ impl PaneMachine {
                 Then::Unprovable
             }
             (Timeout, _) => Then::Rest(Why::Silent, DiagnosticKind::Timeout),
-            (Malformed, Carries::Look | Carries::Panes) if self.contact.met => {
-                Then::Rest(Why::Failed, ProtocolRejected)
-            }
             (Malformed | Broken, _) => Then::Rest(Why::Failed, ConnectFailed),
         }
     }

@@ -83,6 +83,11 @@ pub(super) fn way<'a>(
         });
     };
     let (_, lease) = target;
+    // `attach` cannot tell its process an address, and may not have the pane yet.
+    let above = lease.supervisor_above(std::process::id());
+    if let Some(call) = above.and_then(|path| Call::to(&path, left(until)).ok()) {
+        return Ok(Way::Owner(call));
+    }
     let socket = lease.control_socket();
     let way = wait_for(left(until), || {
         if let Ok(call) = Call::to(&socket, left(until)) {

@@ -3,6 +3,7 @@
 mod payload;
 mod said;
 mod statusline;
+mod supervised;
 
 #[cfg(test)]
 mod tests;
@@ -82,7 +83,12 @@ impl Args {
         let Some(payload) = Payload::parse(&call) else {
             return refuse(self.common, "this hook call is not a JSON object");
         };
+        // A supervisor has the settings of the environment and of the files.
+        let has_flags = self.common.pane.any() || self.common.settings.any();
         report(self.common, agent, |loaded| {
+            if !has_flags {
+                supervised::supervise(agent, &loaded.settings.config);
+            }
             said::said(agent, event.as_deref(), &payload, &loaded.settings.config)
         })
     }

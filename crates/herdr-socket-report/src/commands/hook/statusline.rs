@@ -101,7 +101,7 @@ impl Status {
         let model = payload.value(&["model"]).unwrap_or_default();
         let model = model.get("display_name").or_else(|| model.get("id")).unwrap_or(&model);
         Self {
-            model: model.as_str().map(str::to_owned),
+            model: model.as_str().map(|name| without_window(name).to_owned()),
             window: window.filter(|window| *window > 0),
             used: used(context.get("current_usage").unwrap_or(&Value::Null)),
             title: payload.text(&["session_name"]),
@@ -121,6 +121,13 @@ impl Status {
         let parts: Vec<_> = self.model.iter().cloned().chain(context).collect();
         if parts.is_empty() { String::new() } else { format!("{}\n", parts.join(" · ")) }
     }
+}
+
+/// `Opus 4.8 (1M context)`: the token for the context says how large it is, and
+/// a row of the sidebar has 25 columns.
+fn without_window(name: &str) -> &str {
+    let before = name.strip_suffix(" context)").and_then(|rest| rest.rsplit_once(" ("));
+    before.map_or(name, |(model, _)| model)
 }
 
 /// The tokens in the context: a number, or what went in, of which a part may

@@ -188,13 +188,18 @@ fn a_status_line_has_model_context_and_title() {
         (line, now["model"].clone(), now["ctx"].clone(), now["title"].clone())
     };
     let claude = json!({"session_id": "abc123", "session_name": "Login redirect",
-        "model": {"id": "claude-opus-5", "display_name": "Opus"},
+        "model": {"id": "claude-opus-5", "display_name": "Opus 4.8 (1M context)"},
         "context_window": {"total_input_tokens": 15500, "context_window_size": 200_000,
             "current_usage": {"input_tokens": 8500, "output_tokens": 1200,
                 "cache_creation_input_tokens": 5000, "cache_read_input_tokens": 2000}}});
     assert_eq!(
         status(claude),
-        ("Opus · 16k/200k\n".to_owned(), "Opus".into(), "16k/200k".into(), "Login redirect".into())
+        (
+            "Opus 4.8 · 16k/200k\n".to_owned(),
+            "Opus 4.8".into(),
+            "16k/200k".into(),
+            "Login redirect".into()
+        )
     );
     let qwen = json!({"model": {"display_name": "qwen3"},
         "context_window": {"context_window_size": 131_072, "current_usage": 45000}});

@@ -102,6 +102,15 @@ impl Target {
         file.ok_or_else(|| "HOME is not set, so nobody knows where the settings are".to_owned())
     }
 
+    /// What else there is to do, as a line.
+    fn note(&self) -> String {
+        match self {
+            Self::Agent(hooks) if !hooks.agent.note.is_empty() => format!("{}\n", hooks.agent.note),
+            Self::Agent(_) => String::new(),
+            Self::Herdr => "`herdr server reload-config` makes Herdr read it\n".to_owned(),
+        }
+    }
+
     fn add(&self, text: &str) -> Result<String, String> {
         match self {
             Self::Herdr => rows::add(text),
@@ -123,14 +132,6 @@ impl Target {
                 Setup::Plugin(_) => Err("this file is not one that init wrote".to_owned()),
                 _ => removal::remove(hooks, text),
             },
-        }
-    }
-
-    /// What a change still needs, for people.
-    fn afterwards(&self) -> &'static str {
-        match self {
-            Self::Herdr => "`herdr server reload-config` makes Herdr read it\n",
-            Self::Agent(_) => "",
         }
     }
 }
@@ -173,12 +174,14 @@ fn write(target: &Target, file: &SettingsFile) -> Result<String, String> {
     }
     file.write(&after)?;
     let _ = writeln!(done, "wrote {path}");
-    Ok(done + target.afterwards())
+    done.push_str(&target.note());
+    Ok(done)
 }
 
 fn remove(target: &Target, file: &SettingsFile) -> Result<String, String> {
     let path = file.path().display();
     let nothing = format!("{path} has nothing of ours\n");
+    let note = if matches!(target, Target::Herdr) { target.note() } else { String::new() };
     let Some(now) = file.read()? else { return Ok(nothing) };
     let copy = file.copy();
     if let Some(before) = copy.read()?
@@ -186,7 +189,7 @@ fn remove(target: &Target, file: &SettingsFile) -> Result<String, String> {
     {
         file.write(&before)?;
         copy.delete()?;
-        return Ok(format!("{path} is as it was\n{}", target.afterwards()));
+        return Ok(format!("{path} is as it was\n{note}"));
     }
     let after = target.take_out(&now)?;
     if after == now {
@@ -194,10 +197,10 @@ fn remove(target: &Target, file: &SettingsFile) -> Result<String, String> {
     }
     if after.is_empty() || target.add("").as_ref() == Ok(&now) {
         file.delete()?;
-        return Ok(format!("removed {path}\n{}", target.afterwards()));
+        return Ok(format!("removed {path}\n{note}"));
     }
     file.write(&after)?;
-    Ok(format!("took it out of {path}\n{}", target.afterwards()))
+    Ok(format!("took it out of {path}\n{note}"))
 }
 
 fn preview(target: &Target, file: &SettingsFile) -> Result<String, String> {
@@ -215,6 +218,7 @@ fn preview(target: &Target, file: &SettingsFile) -> Result<String, String> {
         },
         Target::Herdr => text.push_str(&sidebar::settings()),
     }
+    text.push_str(&target.note());
     text.push_str("Add --write to do it.\n");
     Ok(text)
 }

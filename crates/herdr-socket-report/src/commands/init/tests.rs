@@ -1,5 +1,6 @@
 //! Settings of others: what goes in comes out, and nothing else is lost.
 
+use std::ffi::OsString;
 use std::fs;
 
 use jsonc_parser::ParseOptions;
@@ -319,4 +320,20 @@ proptest! {
         prop_assert_eq!(without_empty(value(&gone)), without_empty(value(&before)));
         prop_assert!(comments(&gone) >= comments(&before), "{}", gone);
     }
+}
+
+#[test]
+fn an_agents_folder_is_where_the_agent_looks_for_it() {
+    let place = |name: &str, set: &[(&str, &str)]| {
+        let lookup = |name: &str| {
+            set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+        };
+        Agent::named(name).unwrap().place(lookup).map(|(folder, _)| folder)
+    };
+    let at = |path: &str| Some(PathBuf::from(path));
+    assert_eq!(place("claude", &[]), None);
+    assert_eq!(place("claude", &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")]), at("/h/.claude"));
+    assert_eq!(place("claude", &[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "/c")]), at("/c"));
+    assert_eq!(place("opencode", &[("HOME", "/h")]), at("/h/.config/opencode"));
+    assert_eq!(place("opencode", &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")]), at("/x/opencode"));
 }

@@ -118,9 +118,12 @@ async fn press(control: &PaneControl, target: &Target, words: &[String]) -> Resu
     }
     let mut presses = Vec::new();
     for word in words {
+        if Intent::named(word).is_some() && word.parse::<Key>().is_err() {
+            return Err(wrong(&format!("{word:?} is not a key; it is written :{word}")));
+        }
         match word.strip_prefix(':').filter(|name| !name.is_empty()) {
             Some(name) => presses.push(Press::Meant(Intent::named(name).ok_or_else(|| {
-                wrong(&format!("{word:?} is nothing that keys can mean, as :interrupt is"))
+                wrong(&format!("{word:?} does not name an intent, such as :interrupt"))
             })?)),
             None => match presses.last_mut() {
                 Some(Press::Keys(keys)) => keys.push(word.parse()?),

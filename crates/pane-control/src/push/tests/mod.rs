@@ -255,6 +255,37 @@ fn an_enter_that_cannot_be_sent_is_given_up() {
 }
 
 #[test]
+fn nothing_is_pressed_where_the_agent_has_ended() {
+    // Its last screen shows the box, with the text still in it.
+    let end = |text: &str, after: u8| {
+        let mut machine = Machine::new(&Claude, text, Duration::ZERO);
+        let mut program = Program::default();
+        let (mut step, mut now) = (machine.begin(), Duration::ZERO);
+        loop {
+            step = match step {
+                Step::End(outcome, why) => return (outcome, why, machine.enters()),
+                Step::Look(wait) => {
+                    now += wait;
+                    let ended = machine.typed() && machine.enters() == after;
+                    let screen = Screen::parse(&program.draw());
+                    let scene = Seen::Scene(Scene::of(screen));
+                    machine.saw(now, if ended { &Seen::AgentEnded } else { &scene })
+                }
+                Step::Type => {
+                    program.paste(text, 1);
+                    machine.was_typed(now)
+                }
+                Step::Enter => machine.was_entered(now),
+            };
+        }
+    };
+    assert_eq!(end("/exit", 1), (Outcome::Delivered, None, 1));
+    let ended = Some(Why::AgentEnded);
+    assert_eq!(end("/exit", 0), (Outcome::TypedUnconfirmed, ended, 0));
+    assert_eq!(end("fix the tests", 1), (Outcome::Unverified, ended, 1));
+}
+
+#[test]
 fn only_a_paste_has_tabs_and_several_lines() {
     assert_eq!(checked("a\tb\nc", true).unwrap(), "a\tb\nc");
     assert_eq!(checked("a\tb", false).unwrap(), "a b");

@@ -1,0 +1,44 @@
+//! A supervisor for the agent that calls a hook. Tokens have no guard, so without
+//! one they would outlive an agent that is killed, or that has no last hook.
+
+use std::ffi::OsStr;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use herdr_reporter::sidecar::{LeaseFile, Process, ancestors, is_program};
+use herdr_reporter::{Config, Role};
+
+use crate::commands::agents::Agent;
+use crate::control::HERDR_REPORT_SOCKET;
+use crate::place::{PaneFlags, Place};
+use crate::supervisor::{Watched, launch};
+
+/// How long the agent waits for its supervisor. Without one it goes on all the
+/// same, and what its hooks say goes straight to Herdr.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Starts a supervisor for the agent, unless it has one, something else reports
+/// for the pane, or the agent is not among the processes that this one comes
+/// from.
+pub(super) fn supervise(agent: &Agent, config: &Config) {
+    let Ok(Place::Pane(pane)) = PaneFlags::default().find() else { return };
+    let reports = config.enabled && config.role == Role::Interactive && config.leave_state;
+    if !reports || std::env::var_os(HERDR_REPORT_SOCKET).is_some() {
+        return;
+    }
+    let (lease, own) = (LeaseFile::of_pane(config, &pane), std::process::id());
+    let is_reported = || UnixStream::connect(lease.control_socket()).is_ok();
+    if lease.supervisor_above(own).is_some() || is_reported() {
+        return;
+    }
+    // One without a terminal serves other panes, too, such as Codex's server.
+    let is_agent = |process: &u32| {
+        is_program(*process, agent.program)
+            && Process::of(*process).is_some_and(|it| it.terminal.is_some())
+    };
+    let process = ancestors(own).find(is_agent);
+    let process = process.and_then(|process| i32::try_from(process).ok());
+    if let Some(Ok(Some(watched))) = process.map(Watched::open) {
+        let _ = launch(&watched, Vec::new(), Some(OsStr::new(agent.program)), PATIENCE);
+    }
+}
