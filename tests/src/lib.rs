@@ -6,3 +6,8 @@ pub mod bench;
 pub mod replay;
 pub mod soak;
 pub mod stage;
+
+/// The README's program is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -24,6 +24,7 @@ before(async () => {
   env = {
     PATH: process.env.PATH,
     HOME: folder,
+    NPM_CONFIG_UPDATE_NOTIFIER: "false",
     XDG_RUNTIME_DIR: folder,
     HERDR_ENV: "1",
     HERDR_SOCKET_PATH: socket,
@@ -153,6 +154,28 @@ test("wrong settings are told and not tried again", async () => {
   assert.equal(said.diagnostic, "wrong_settings");
   assert.match(said.detail, /privacy/);
   await pane.close();
+});
+
+test("the readme's commands and its program show what they say", async (context) => {
+  if (!process.env.PACKAGE) return context.skip("for the installed package");
+  const root = new URL("..", import.meta.resolve(process.env.PACKAGE));
+  const readme = readFileSync(new URL("README.md", root), "utf8");
+  const block = (language) => readme.split(`\`\`\`${language}\n`)[1].split("```")[0];
+  const run = async (program, words, input) => {
+    const child = spawn(program, words, { env, stdio: ["pipe", "inherit", "inherit"] });
+    child.stdin.end(input);
+    assert.deepEqual(await once(child, "exit"), [0, null]);
+  };
+  // The package is there already, in this folder.
+  await run("sh", ["-e"], block("sh").replace(/^npm install .*$/m, ""));
+  assert.equal((await seen()).agent_status, "working");
+  await run("npx", ["herdr-socket-report", "release"]);
+  await run(process.execPath, ["--input-type=module"], block("js"));
+  herdr.stdin.write('{"do":"log"}\n');
+  const log = (await answers.next()).value;
+  for (const told of ["my-agent", "Fix the login redirect", "pane.release_agent"]) {
+    assert.ok(log.includes(told), told);
+  }
 });
 
 test("an open pane does not keep the process alive, and its end gives the row back", async () => {

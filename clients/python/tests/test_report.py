@@ -4,12 +4,14 @@ import doctest
 import json
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+from importlib.metadata import PackageNotFoundError, metadata
 
 import herdr_socket_report
 from herdr_socket_report import Flushed, report
@@ -37,10 +39,13 @@ class Herdr:
             "HERDR_PANE_ID": "w1:p1",
         }
 
-    def seen(self) -> dict:
-        self._process.stdin.write('{"do":"observe","pane":"w1:p1"}\n')
+    def ask(self, **line) -> dict:
+        self._process.stdin.write(json.dumps(line) + "\n")
         self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())["pane"]
+        return json.loads(self._process.stdout.readline())
+
+    def seen(self) -> dict:
+        return self.ask(do="observe", pane="w1:p1")["pane"]
 
     def stop(self) -> None:
         self._process.terminate()
@@ -146,6 +151,26 @@ class Reports(unittest.TestCase):
             until = time.monotonic() + 20
             while self.herdr.seen().get("agent"):
                 self.assertLess(time.monotonic(), until)
+
+    def test_the_readmes_commands_and_its_program_show_what_they_say(self):
+        try:
+            readme = metadata("herdr-socket-report").get_payload()
+        except PackageNotFoundError:
+            self.skipTest("for the installed wheel")
+        commands, program = (
+            readme.split(f"```{language}\n")[1].split("```")[0] for language in ("sh", "python")
+        )
+        # The wheel is there already.
+        commands = "".join(line for line in commands.splitlines(True) if "pip install" not in line)
+        scripts = os.path.dirname(sys.executable)
+        env = {**self.herdr.env, "PATH": f"{scripts}:{self.herdr.env['PATH']}"}
+        for words in (["sh", "-e", "-c", commands], ["herdr-socket-report", "release"]):
+            path = shutil.which(words[0], path=env["PATH"])
+            subprocess.run([path, *words[1:]], env=env, check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", program], env=env, check=True, timeout=60)
+        log = json.dumps(self.herdr.ask(do="log"))
+        for told in ("working", "my-agent", "Fix the login redirect", "pane.release_agent"):
+            self.assertIn(told, log)
 
 
 def load_tests(_loader, tests, _pattern):

@@ -1,7 +1,7 @@
 //! A Herdr that behaves: a model of Herdr 0.8.2's panes and of the agents it
 //! detects in them, and a server around it, for anybody who tests a Herdr integration.
 //!
-//! It is no recorder that says `ok`. A report with a stale number, one on a
+//! It is not a recorder that always says `ok`. A report with a stale number, one on a
 //! pane that carries somebody else's session, a release by the wrong source:
 //! they all answer `ok` and change nothing, as on the real server, and
 //! [`FakeHerdr::observe`] shows what a reader sees. On every recording of the real

@@ -2,11 +2,13 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
 /// The program with none of the variables of the surrounding shell.
@@ -52,6 +54,25 @@ fn serve_says_when_it_is_ready_and_outlives_its_input() {
     assert_eq!(ask(&socket, "server.stop")["result"]["type"], "ok");
     assert!(child.wait().unwrap().success());
     assert!(!socket.exists());
+}
+
+#[test]
+fn a_person_at_a_terminal_is_told_what_can_be_typed() {
+    let folder = tempfile::tempdir().unwrap();
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let terminal = File::options().read(true).open(name.to_str().unwrap()).unwrap();
+    let mut command = program();
+    command.args(["serve", "--socket"]).arg(folder.path().join("s.sock"));
+    let mut child = command.stdin(terminal).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
+    assert!(told.contains("{\"do\": \"observe\", \"pane\": \"w1:p1\"}"), "{told}");
+    assert!(told.contains("live_handoff"), "{told}");
+    File::from(master).write_all(b"{\"do\": \"stop\"}\n").unwrap();
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

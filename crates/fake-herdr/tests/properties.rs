@@ -119,6 +119,24 @@ fn deeds() -> impl Strategy<Value = Vec<(u64, Deed)>> {
     proptest::collection::vec((0u64..80, deed), 1..60)
 }
 
+/// What becomes of a pane by its user, or of the whole server.
+#[derive(Debug, Clone)]
+enum Upheaval {
+    Split(&'static str),
+    Close(&'static str),
+    Type(&'static str, String),
+    Handoff,
+}
+
+fn upheaval() -> impl Strategy<Value = Upheaval> {
+    prop_oneof![
+        3 => pick(&PANES).prop_map(Upheaval::Split),
+        2 => pick(&PANES).prop_map(Upheaval::Close),
+        2 => (pick(&PANES), any::<String>()).prop_map(|(pane, text)| Upheaval::Type(pane, text)),
+        1 => Just(Upheaval::Handoff),
+    ]
+}
+
 struct Run {
     model: Model,
     now: Duration,
@@ -144,6 +162,19 @@ impl Run {
             }
             Deed::Exit => self.model.agent_exits(self.now, "w1:p1").to_string(),
             Deed::Move => self.model.move_pane(self.now, "w1:p2").unwrap_or_default(),
+        }
+    }
+
+    fn upset(&mut self, upheaval: &Upheaval) {
+        match upheaval {
+            Upheaval::Split(pane) => _ = self.model.split_pane(self.now, pane),
+            Upheaval::Close(pane) => _ = self.model.close_pane(self.now, pane),
+            Upheaval::Handoff => self.model.live_handoff(self.now),
+            Upheaval::Type(pane, text) => {
+                let params = json!({ "pane_id": pane, "text": text });
+                let request = json!({ "id": "t", "method": "pane.send_text", "params": params });
+                self.act(0, &Deed::Request(request));
+            }
         }
     }
 
@@ -264,6 +295,31 @@ proptest! {
         run.now += Duration::from_millis(later);
         run.snapshot();
         prop_assert_eq!(ahead, run.model.observe(run.now, "w1:p1"));
+    }
+
+    /// Whatever clients and users do, on every server: an answer is JSON, and
+    /// what a pane keeps is bounded.
+    #[test]
+    fn every_server_stays_within_its_bounds(deeds in deeds(), upheavals in proptest::collection::vec(upheaval(), 1..8)) {
+        for profile in
+            [Profile::herdr_0_8_2(), Profile::herdr_0_9_0(), Profile::herdr_0_9_3(), Profile::tuios()]
+        {
+            let mut run = Run::new(profile);
+            let every = deeds.len() / upheavals.len() + 1;
+            for (upheaval, deeds) in upheavals.iter().zip(deeds.chunks(every)) {
+                run.upset(upheaval);
+                for (wait, deed) in deeds {
+                    let reply = run.act(*wait, deed);
+                    let is_json = serde_json::from_str::<Value>(&reply).is_ok();
+                    prop_assert!(is_json || !matches!(deed, Deed::Request(_)), "{reply}");
+                }
+                for pane in run.model.pane_ids() {
+                    let seen = run.model.observe(run.now, &pane).expect("a listed pane is there");
+                    prop_assert!(seen.tokens.len() <= 32);
+                    prop_assert!(seen.title.is_none_or(|title| title.chars().count() <= 80));
+                }
+            }
+        }
     }
 
     /// Nothing that a client can send makes a profile panic.

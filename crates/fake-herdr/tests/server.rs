@@ -38,6 +38,8 @@ fn lines_that_get_no_answer() {
     let herdr = FakeHerdr::start().unwrap();
     for bytes in [&b"\n"[..], b"   \n", b"\n{}\n", b"\xff\n", b"\r\n"] {
         assert_eq!(send(herdr.socket_path(), bytes), "");
+        // And the next client is served.
+        assert!(send(herdr.socket_path(), &line("ping", &json!({}))).contains("pong"));
     }
     let mut connection = connect(herdr.socket_path());
     connection.write_all(b"{\"id\":\"no newline\"}").unwrap();

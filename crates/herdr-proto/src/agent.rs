@@ -77,6 +77,12 @@ pub struct AgentInfo {
     /// The effective title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// What the program in the pane set as its terminal's title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal_title: Option<String>,
+    /// The same without signs of progress at its beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal_title_stripped: Option<String>,
     /// The effective display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_agent: Option<String>,

@@ -30,7 +30,7 @@
 //! Texts such as "protocol §5.2 A9" name a section and a row of
 //! `docs/protocol.md` in this crate's repository, which says what the server
 //! does; "failure B42" names an entry of `docs/failures.md`, which says what
-//! goes wrong in the field and what is done about it.
+//! goes wrong in the field and which tests try it.
 //!
 //! # A request and its reply
 //!

@@ -158,6 +158,9 @@ fn hide_texts(error: &mut clap::Error) {
         return;
     };
     let tip = if is_flag(&word) {
+        // Then no flag that looks like it was meant.
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
         "it has no effect on this command"
     } else {
         "a text that begins with - comes after --, and one with blanks stands in quotes"

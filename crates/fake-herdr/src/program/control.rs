@@ -11,6 +11,15 @@ use super::line::{self, Control};
 /// Longest control line, without its newline.
 const LINE_MAX: u64 = 64 * 1024;
 
+/// What a person at a terminal can type.
+pub(super) fn hint() -> String {
+    format!(
+        "Type lines such as {{\"do\": \"observe\", \"pane\": \"w1:p1\"}}; Ctrl-C ends it. \
+         \"do\" is one of {}.",
+        line::WORDS.join(", ")
+    )
+}
+
 /// Obeys control lines until the input ends, which ends nothing else.
 pub(super) fn obey(
     mut input: &mut dyn BufRead,

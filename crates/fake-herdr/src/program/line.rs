@@ -43,7 +43,7 @@ pub(super) enum Control {
 }
 
 /// The words for `do`.
-const WORDS: [&str; 15] = [
+pub(super) const WORDS: [&str; 15] = [
     "fault",
     "clear_faults",
     "split",

@@ -1,7 +1,7 @@
 //! `serve` and `server`.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -67,6 +67,9 @@ fn run(builder: Builder, socket: &Path) -> anyhow::Result<()> {
     writeln!(output, "ready {}", socket.display())?;
     output.flush()?;
     drop(output);
+    if io::stdin().is_terminal() {
+        writeln!(io::stderr(), "{}", control::hint())?;
+    }
     // Nobody waits for this thread: it may sit in a read that never ends.
     let controlled = Arc::downgrade(&herdr);
     thread::spawn(move || control::obey(&mut io::stdin().lock(), &mut io::stdout(), &controlled));

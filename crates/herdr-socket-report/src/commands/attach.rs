@@ -1,6 +1,5 @@
 //! `attach`: a supervisor for a process that runs already.
 
-use std::io;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -83,8 +82,7 @@ fn attach(args: Args) -> Result<Exit, Stop> {
     if UnixStream::connect(lease.supervisor_socket(args.pid.unsigned_abs())).is_ok() {
         return Ok(Exit::Fine);
     }
-    let word = launch(&watched, flags_before(0), None, PATIENCE);
-    match word.map_err(none)? {
+    match supervise(&watched)? {
         // The supervisor waits for a server that is not there; a person may not
         // know that it is not.
         Word::Ready | Word::Late => match reach(pane, config.allow_foreign_socket, SERVER) {
@@ -120,11 +118,12 @@ fn attach_outside(
     let pid = pid.unsigned_abs();
     let socket = Terminal::lease(&settings.config).supervisor_socket(pid);
     if Terminal::of(settings, place, Some(pid)).is_some() && UnixStream::connect(socket).is_err() {
-        launch(watched, flags_before(0), None, PATIENCE).map_err(none)?;
+        supervise(watched)?;
     }
     Ok(())
 }
 
-fn none(error: io::Error) -> Stop {
-    Stop(Exit::Unreachable, format!("no supervisor can be started: {error}"))
+fn supervise(watched: &Watched) -> Result<Word, Stop> {
+    launch(watched, flags_before(0), None, PATIENCE)
+        .map_err(|error| Stop(Exit::Unreachable, format!("no supervisor can be started: {error}")))
 }

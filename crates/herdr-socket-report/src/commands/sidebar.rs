@@ -9,6 +9,7 @@ use toml_edit::{Array, DocumentMut, Item, TableLike, Value};
 
 use crate::exit::Exit;
 use crate::output::{print, say};
+use crate::picture::Rows;
 
 /// Print rows for Herdr's sidebar that show everything
 ///
@@ -54,19 +55,27 @@ pub(crate) fn run(args: &Args) -> Exit {
         return print(settings().as_bytes(), io::stdout().lock());
     }
     match check() {
-        Ok(hidden) if hidden.is_empty() => {
-            print(format!("{NOTHING_HIDDEN}\n").as_bytes(), io::stdout().lock())
-        }
         Ok(hidden) => {
-            let text = format!("{}\n{REMEDY}\n", hidden.join("\n"));
-            print(text.as_bytes(), io::stdout().lock());
-            Exit::NotApplied
+            print(format!("{}\n", told(&hidden)).as_bytes(), io::stdout().lock());
+            if hidden.is_empty() { Exit::Fine } else { Exit::NotApplied }
         }
         Err(wrong) => {
             say(&wrong);
             Exit::Usage
         }
     }
+}
+
+/// What the present rows hide and what helps, or why that is not known.
+pub(crate) fn report() -> String {
+    check().map_or_else(|wrong| wrong, |hidden| told(&hidden))
+}
+
+fn told(hidden: &[String]) -> String {
+    if hidden.is_empty() {
+        return NOTHING_HIDDEN.to_owned();
+    }
+    format!("{}\n{REMEDY}", hidden.join("\n"))
 }
 
 /// The rows as Herdr's settings have them.
@@ -79,18 +88,43 @@ pub(crate) fn settings() -> String {
     text
 }
 
+/// The rows that show everything.
+pub(crate) fn all_rows() -> Rows {
+    ROWS.iter().map(|row| row.iter()).collect()
+}
+
+/// The rows that Herdr has by itself.
+pub(crate) fn herdrs_own_rows() -> Rows {
+    ROWS.iter().filter(|row| !ADDED.contains(row)).map(|row| row.iter()).collect()
+}
+
+/// The rows that Herdr's settings have, for agents that have no rows of their own.
+///
+/// # Errors
+///
+/// A sentence about settings that cannot be read.
+pub(crate) fn present_rows() -> Result<Rows, String> {
+    of_settings(rows_of)
+}
+
 /// What the present rows hide, in sentences.
 ///
 /// # Errors
 ///
 /// A sentence about settings that cannot be read.
 pub(crate) fn check() -> Result<Vec<String>, String> {
+    of_settings(hidden)
+}
+
+/// What there is to learn from Herdr's settings; nobody has to have any.
+fn of_settings<T>(learn: fn(&DocumentMut) -> T) -> Result<T, String> {
     let file = herdrs_file(|name| std::env::var_os(name)).ok_or("HOME is not set")?;
+    let named = |wrong: &dyn std::fmt::Display| format!("{}: {wrong}", file.display());
     let text = match std::fs::read_to_string(&file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        other => other.map_err(|error| format!("{}: {error}", file.display()))?,
+        other => other.map_err(|error| named(&error))?,
     };
-    hidden(&text).map_err(|wrong| format!("{}: {wrong}", file.display()))
+    Ok(learn(&text.parse().map_err(|error: toml_edit::TomlError| named(&error))?))
 }
 
 /// Herdr's settings file.
@@ -103,13 +137,23 @@ pub(crate) fn herdrs_file(lookup: impl Fn(&str) -> Option<OsString>) -> Option<P
     })
 }
 
-fn hidden(text: &str) -> Result<Vec<String>, String> {
-    let settings: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
-    let mut table: Option<&dyn TableLike> = Some(settings.as_table());
+fn agents(settings: &DocumentMut) -> Option<&dyn TableLike> {
+    let mut table: &dyn TableLike = settings.as_table();
     for name in AGENTS {
-        table = table.and_then(|table| table.get(name)).and_then(Item::as_table_like);
+        table = table.get(name)?.as_table_like()?;
     }
+    Some(table)
+}
+
+fn rows_of(settings: &DocumentMut) -> Rows {
+    let rows = agents(settings).and_then(|table| table.get("rows")?.as_array());
+    let Some(rows) = rows else { return herdrs_own_rows() };
+    let rows = rows.iter().filter_map(Value::as_array);
+    rows.map(|row| row.iter().filter_map(token)).collect()
+}
+
+fn hidden(settings: &DocumentMut) -> Vec<String> {
+    let table = agents(settings);
     let rows = table.and_then(|table| table.get("rows")).and_then(Item::as_array);
     // Herdr's own rows have none of these.
     let mut sentences = Vec::new();
@@ -118,7 +162,7 @@ fn hidden(text: &str) -> Result<Vec<String>, String> {
     for (agent, rows) in by_agent.into_iter().flat_map(TableLike::iter) {
         sentences.extend(sentence(&format!("the rows of {agent} hide"), rows.as_array()));
     }
-    Ok(sentences)
+    sentences
 }
 
 fn sentence(hides: &str, rows: Option<&Array>) -> Option<String> {
@@ -128,39 +172,55 @@ fn sentence(hides: &str, rows: Option<&Array>) -> Option<String> {
     (!shows.is_empty()).then(|| format!("{hides} {}", shows.join(", ")))
 }
 
-/// The tokens that none of these rows has; one that is there may have a style.
+/// The tokens that none of these rows has.
 pub(crate) fn missing(rows: &Array) -> Vec<&'static str> {
-    let is = |value: &Value, token: &str| {
-        let styled = value.as_inline_table().and_then(|table| table.get("token")?.as_str());
-        value.as_str().or(styled) == Some(token)
-    };
-    let has = |token: &str| {
-        rows.iter().filter_map(Value::as_array).flatten().any(|value| is(value, token))
+    let has = |name: &str| {
+        rows.iter().filter_map(Value::as_array).flatten().any(|value| token(value) == Some(name))
     };
     SHOWS.iter().map(|(token, _)| *token).filter(|token| !has(token)).collect()
+}
+
+/// The name of a token, which may have a style.
+fn token(value: &Value) -> Option<&str> {
+    let styled = || value.as_inline_table()?.get("token")?.as_str();
+    value.as_str().or_else(styled)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn hidden(text: &str) -> Vec<String> {
+        super::hidden(&text.parse().unwrap())
+    }
+
+    #[test]
+    fn the_present_rows_are_herdrs_own_or_what_is_set() {
+        let rows = |text: &str| rows_of(&text.parse().unwrap());
+        let own: Rows =
+            [vec!["state_icon", "workspace", "tab"], vec!["agent"]].into_iter().collect();
+        assert_eq!(rows(""), own);
+        assert_eq!(rows(&settings()), all_rows());
+        let set = "[ui.sidebar.agents]\nrows = [[{token = \"pane\", bold = true}, \"$ctx\"], []]\n";
+        assert_eq!(rows(set), [vec!["pane", "$ctx"], vec![]].into_iter().collect());
+    }
+
     #[test]
     fn what_the_rows_hide_is_said_also_of_those_for_one_agent() {
-        assert_eq!(hidden(&settings()).unwrap(), Vec::<String>::new());
+        assert_eq!(hidden(&settings()), Vec::<String>::new());
         let all = "the sidebar's rows hide why an agent is blocked (state_text), titles (pane), \
                    the model ($model), how full the context is ($ctx)";
-        assert_eq!(hidden("").unwrap(), [all]);
+        assert_eq!(hidden(""), [all]);
         let own = "[ui.sidebar.agents]\nrows = [[\"agent\", {token = \"state_text\", bold = true}], \
                    [\"pane\"], [\"$model\"]]\n[ui.sidebar.agents.rows_by_agent]\n\
                    claude = [[\"$model\", \"$ctx\", \"pane\"]]\n";
         assert_eq!(
-            hidden(own).unwrap(),
+            hidden(own),
             [
                 "the sidebar's rows hide how full the context is ($ctx)",
                 "the rows of claude hide why an agent is blocked (state_text)",
             ]
         );
-        assert!(hidden("[ui\n").is_err());
     }
 
     #[test]

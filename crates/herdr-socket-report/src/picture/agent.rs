@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use herdr_proto::{AgentInfo, AgentStatus, Snapshot, strip_controls};
 use serde::Serialize;
 
-use super::{Line, Style};
+use super::Style;
 
 /// An agent on a pane. Its texts are the server's, without what could move a
 /// cursor.
@@ -21,8 +21,15 @@ pub(crate) struct Agent {
     pub(crate) name: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) workspace: String,
+    /// The tab's name where Herdr shows one: its only tab has none of its own.
     #[serde(skip)]
     tab: String,
+    #[serde(skip)]
+    pane_label: Option<String>,
+    #[serde(skip)]
+    terminal_title: Option<String>,
+    #[serde(skip)]
+    terminal_title_stripped: Option<String>,
     #[serde(skip)]
     status: AgentStatus,
     state: String,
@@ -48,7 +55,13 @@ impl Agent {
             let found = snapshot.workspaces.iter().find(|found| found.workspace_id == id);
             found.and_then(|found| clean(&found.label)).unwrap_or_else(|| strip_controls(id))
         });
-        let tab = snapshot.tabs.iter().find(|tab| info.tab_id.as_ref() == Some(&tab.tab_id));
+        let mut tabs = snapshot.tabs.iter();
+        let tab = tabs.find(|tab| info.tab_id.as_ref() == Some(&tab.tab_id)).filter(|tab| {
+            let all = snapshot.tabs.iter().filter(|other| other.workspace_id == tab.workspace_id);
+            // By itself a tab is named by its number.
+            all.count() > 1 || tab.label.parse::<u32>().is_err()
+        });
+        let pane_info = snapshot.panes.iter().find(|found| found.pane_id == info.pane_id);
         let tokens = info.tokens.iter();
         Self {
             key: info.terminal_id.clone().unwrap_or_else(|| pane.clone()),
@@ -57,6 +70,9 @@ impl Agent {
             pane_id: pane,
             workspace: workspace.unwrap_or_default(),
             tab: tab.map(|tab| strip_controls(&tab.label)).unwrap_or_default(),
+            pane_label: pane_info.and_then(|found| clean(found.label.as_deref()?)),
+            terminal_title: info.terminal_title.as_deref().and_then(clean),
+            terminal_title_stripped: info.terminal_title_stripped.as_deref().and_then(clean),
             state: strip_controls(info.agent_status.as_str()),
             label: info.state_labels.get(info.agent_status.as_str()).and_then(|it| clean(it)),
             status: info.agent_status.clone(),
@@ -96,7 +112,7 @@ impl Agent {
         } else if self.status == AgentStatus::DONE {
             (Style::Teal, "●", "✓")
         } else {
-            (Style::Faint, "-", "-")
+            (Style::Faint, "·", "·")
         };
         (style, if colour { dot } else { symbol })
     }
@@ -119,27 +135,18 @@ impl Agent {
         text
     }
 
-    /// What a sidebar shows with the rows `["state_icon", "workspace", "tab"]`,
-    /// `["agent"]`, `["state_text"]`, `["pane"]` and `["$model", "$ctx"]`. A row
-    /// without anything to show is left out.
-    pub(crate) fn rows(&self, colour: bool) -> Vec<Line> {
-        let (style, sign) = self.sign(colour);
-        let joined = |parts: &[&str]| {
-            let parts = parts.iter().copied().filter(|part| !part.is_empty());
-            parts.collect::<Vec<_>>().join(" · ")
-        };
-        let token = |key: &str| self.tokens.get(key).map(String::as_str).unwrap_or_default();
-        let place = joined(&[&self.workspace, &self.tab]);
-        let others = [
-            (Style::Plain, self.name.clone()),
-            (style, self.state_text().to_owned()),
-            (Style::Plain, self.title.clone().unwrap_or_default()),
-            (Style::Faint, joined(&[token("model"), token("ctx")])),
-        ];
-        let mut rows = vec![Line::of(style, sign).blanks(1).with(Style::Strong, &place)];
-        let others = others.iter().filter(|(_, text)| !text.is_empty());
-        rows.extend(others.map(|(style, text)| Line::default().blanks(2).with(*style, text)));
-        rows
+    /// What it has for a token of the sidebar's rows.
+    pub(super) fn text(&self, token: &str) -> Option<&str> {
+        match token {
+            "workspace" => Some(&self.workspace),
+            "tab" => Some(&self.tab),
+            "agent" => Some(&self.name),
+            "state_text" => Some(self.state_text()),
+            "pane" => self.title.as_deref().or(self.pane_label.as_deref()),
+            "terminal_title" => self.terminal_title.as_deref(),
+            "terminal_title_stripped" => self.terminal_title_stripped.as_deref(),
+            token => self.tokens.get(token.strip_prefix('$')?).map(String::as_str),
+        }
     }
 }
 
@@ -149,10 +156,11 @@ fn clean(text: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::picture::Rows;
 
-    fn agent(fields: &str) -> Agent {
+    pub(in crate::picture) fn agent(fields: &str) -> Agent {
         let text = format!(
             r#"{{"workspaces": [{{"workspace_id": "w1", "label": "web"}}],
                 "tabs": [{{"tab_id": "w1:t1", "label": "fix"}}],
@@ -162,21 +170,31 @@ mod tests {
         Agent::of(&snapshot.agents[0], &snapshot)
     }
 
-    fn rows(agent: &Agent, columns: usize) -> Vec<String> {
-        agent.rows(false).iter().map(|row| row.cut(columns).text(false)).collect()
-    }
-
     #[test]
-    fn the_rows_are_those_of_herdrs_sidebar() {
+    fn a_sentence_has_all_of_it() {
         let agent = agent(
             r#""agent": "bot", "agent_status": "blocked", "state_labels": {"blocked": "Run it?"},
                "title": "Fix it", "tokens": {"ctx": "4k", "model": "m", "branch": "main"}"#,
         );
         let expected = "× bot: blocked (Run it?) | Fix it | branch main, ctx 4k, model m";
         assert_eq!(agent.sentence(), expected);
-        let expected = ["× web · fix", "  bot", "  Run it?", "  Fix it", "  m · 4k"];
-        assert_eq!(rows(&agent, 25), expected);
-        assert!(agent.rows(true)[0].text(true).starts_with("\u{1b}[31m●\u{1b}[0m "));
+    }
+
+    #[test]
+    fn a_tab_is_shown_where_there_are_several_or_it_has_a_name() {
+        let tab = |tabs: &str| {
+            let text = format!(
+                r#"{{"tabs": [{tabs}], "agents": [{{"pane_id": "w1:p1", "tab_id": "w1:t1"}}]}}"#
+            );
+            let snapshot: Snapshot = serde_json::from_str(&text).unwrap();
+            Agent::of(&snapshot.agents[0], &snapshot).tab
+        };
+        let first = r#"{"tab_id": "w1:t1", "workspace_id": "w1", "label": "1"}"#;
+        assert_eq!(tab(first), "");
+        assert_eq!(tab(&first.replace("\"1\"", "\"fix\"")), "fix");
+        let second = first.replace("t1", "t2");
+        assert_eq!(tab(&format!("{first}, {second}")), "1");
+        assert_eq!(tab(&format!("{first}, {}", second.replace("w1\",", "w2\","))), "");
     }
 
     #[test]
@@ -192,8 +210,11 @@ mod tests {
         for agent in [hostile, wide] {
             let wild = |c: char| c.is_control() || c == '\u{202e}';
             assert!(!agent.sentence().chars().any(wild), "{}", agent.sentence());
+            let rows: Rows = [vec!["state_icon", "agent"], vec!["pane", "$ctx", "state_text"]]
+                .into_iter()
+                .collect();
             for columns in 0..40 {
-                for row in agent.rows(false) {
+                for row in rows.of(&agent, columns, false) {
                     assert!(row.cut(columns).width() <= columns, "{columns}");
                     assert_eq!(row.fit(columns).width(), columns);
                     assert!(!row.text(false).chars().any(wild));

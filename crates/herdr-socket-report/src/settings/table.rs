@@ -97,8 +97,8 @@ macro_rules! settings {
 settings! {
     /// Report at all. Switched off, nothing connects and input is read to its end
     enabled = "true", Anybody, "all", Switch(|it, on| it.config.enabled = on);
-    /// The agent's name in the sidebar; without one `exec` takes its command's. A name
-    /// that Herdr knows itself is watched by Herdr too, so take one of your own
+    /// The agent's name in the sidebar. A name that Herdr knows itself is watched by
+    /// Herdr too, so take one of your own
     agent = "agent", Person, "all", Name(|it, name| name.clone_into(&mut it.agent));
     /// Who reports, as Herdr files it; constant for a host. Without one it is `custom:`
     /// and the agent's name

@@ -73,15 +73,33 @@ fn bash_completes_by_its_script() {
         COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
         $function herdr-socket-report "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
         echo "${COMPREPLY[@]}""#;
+    let arguments = ["--norc", "-c", asked, "bash", &script, "herdr-socket-report", "state", "w"];
+    assert_eq!(said_by("bash", &arguments), "working");
+}
+
+#[test]
+fn fish_completes_by_its_script() {
+    if !there_is("fish") {
+        return;
+    }
+    let asked = "herdr-socket-report completions fish | source; \
+                 complete -C 'herdr-socket-report state w'";
+    assert_eq!(said_by("fish", &["--no-config", "-c", asked]), "working");
+}
+
+/// What a shell says that has the program in its `PATH`.
+fn said_by(shell: &str, arguments: &[&str]) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_herdr-socket-report"));
+    let home = tempfile::tempdir().unwrap();
     let path = std::env::var("PATH").unwrap();
-    let output = Command::new("bash")
-        .args(["--norc", "-c", asked, "bash", &script, "herdr-socket-report", "state", "w"])
+    let output = Command::new(shell)
+        .args(arguments)
         .env("PATH", format!("{}:{path}", program.parent().unwrap().display()))
+        .env("HOME", home.path())
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "working");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
 #[test]

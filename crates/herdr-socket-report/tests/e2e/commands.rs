@@ -59,6 +59,18 @@ fn each_has_a_line_in_the_overview_and_a_help_of_its_own() {
 }
 
 #[test]
+fn the_help_of_what_reports_once_has_only_what_counts_for_it() {
+    for command in HOOKS {
+        let help = sidecar(&[command, "--help"]).run("").stdout;
+        for flag in ["--settle-ms", "--display-name", "--metadata-ttl-s", "exec`"] {
+            assert!(!help.contains(flag), "{command}: {flag}");
+        }
+        assert_eq!(help.contains("--confirm"), command == "state", "{command}");
+        assert_eq!(help.contains("--ttl"), command != "release", "{command}");
+    }
+}
+
+#[test]
 fn wrong_arguments_name_the_program_and_what_is_wrong() {
     let herdr = FakeHerdr::start().unwrap();
     let one_more = COMMANDS
@@ -103,8 +115,13 @@ fn wrong_arguments_name_the_program_and_what_is_wrong() {
         (vec!["session"], "<ID>"),
         (vec!["title", "T", "--ttl", "0"], "from 1 to 86400"),
         (vec!["release", "--ttl", "9"], "it has no effect on this command"),
+        (
+            vec!["title", "T", "--label", "x"],
+            "found\n\n  tip: it has no effect on this command\n\nFor",
+        ),
         (vec!["tee"], "--listen <PATH>"),
         (vec!["tee", "--listen", "/"], "something that is not a socket is in the way"),
+        (vec!["demo", "--pane", "w1:p1"], "no effect without --live"),
         (vec!["completions", "ksh"], "bash"),
         (vec!["man", "nothing"], "there is no command \"nothing\""),
         (vec!["config"], "show"),

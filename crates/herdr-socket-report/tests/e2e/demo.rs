@@ -61,6 +61,47 @@ fn live_plays_on_the_real_pane_and_needs_one() {
 }
 
 #[test]
+fn live_draws_the_rows_of_herdrs_settings_and_says_what_they_hide() {
+    let herdr = FakeHerdr::start().unwrap();
+    let rows = [
+        // Herdr's own, then some that somebody has set, then those of `sidebar`.
+        (None, vec![" ● demo", "   Demo agent"], "the sidebar's rows hide why an agent"),
+        (
+            Some(r#"rows = [["agent", "state_icon"], [{ token = "state_text", bold = true }]]"#),
+            vec![" Demo agent · ●", "   Run cargo test?"],
+            "hide titles (pane), the model",
+        ),
+    ];
+    for (rows, expected, hidden) in rows {
+        let setup = inside(&herdr, &["demo", "--live"]);
+        let settings = setup.folder.path().join(".config/herdr/config.toml");
+        if let Some(rows) = rows {
+            std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+            std::fs::write(settings, format!("[ui.sidebar.agents]\n{rows}\n")).unwrap();
+        }
+        let mut terminal = Terminal::start(setup, (100, 30));
+        terminal.wait(|drawn| {
+            let pictures = pictures(drawn);
+            let Some(picture) = pictures.last() else { return false };
+            let framed = |line: &String| Some(line.split('│').nth(1)?.trim_end().to_owned());
+            let shown: Vec<_> = picture.iter().filter_map(framed).collect();
+            shown == expected && picture.iter().any(|line| line.ends_with("Run cargo test?"))
+        });
+        let (code, drawn) = terminal.end(Signal::TERM);
+        assert_eq!(code, Some(0));
+        assert!(drawn.contains(hidden) && drawn.contains("init herdr --write"), "{drawn}");
+    }
+    // Settings that nobody can read.
+    let setup = inside(&herdr, &["demo", "--live", "--plain"]);
+    let setup = setup.env("HERDR_CONFIG_PATH", "broken.toml");
+    std::fs::write(setup.folder.path().join("broken.toml"), "[ui\n").unwrap();
+    let mut demo = setup.start();
+    demo.answer();
+    demo.signal(Signal::TERM);
+    assert!(demo.wait().stdout.contains("broken.toml: "));
+}
+
+#[test]
 fn in_a_terminal_it_draws_in_place_and_gives_the_cursor_back() {
     let mut terminal = Terminal::start(sidecar(&["demo"]), (100, 30));
     terminal.wait(|drawn| drawn.contains("\x1b[33mon it"));

@@ -116,6 +116,10 @@ fn the_text_is_for_people_and_holds_no_control_characters() {
         assert!(text.contains(words), "{text}");
     }
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+    // The verdict names the check that decides, and says nothing twice.
+    let text = String::from_utf8(pane.outside(&["doctor"]).output().unwrap().stdout).unwrap();
+    assert_eq!(text.matches("not in Herdr").count(), 1, "{text}");
+    assert!(text.trim_end().ends_with("see variables above"), "{text}");
 }
 
 #[test]

@@ -59,11 +59,15 @@ fn the_sidebars_rows_are_checked_and_set() {
     };
     let (rows, code) = run(&["sidebar"]);
     assert_eq!(code, Some(0));
+    assert!(include_str!("../sidecar.md").contains(&format!("```toml\n{rows}```")), "{rows}");
     let rows: toml::Table = rows.parse().unwrap();
     assert_eq!(rows["ui"]["sidebar"]["agents"]["rows"].as_array().unwrap().len(), 5);
     let (told, code) = run(&["sidebar", "--check"]);
     assert!(code == Some(5) && told.contains("hide why an agent is blocked"), "{told}");
-    run(&["init", "herdr", "--write"]);
+    for says_more in [true, false] {
+        let (told, _) = run(&["init", "herdr", "--write"]);
+        assert_eq!(told.contains("herdr server reload-config"), says_more, "{told}");
+    }
     assert_eq!(run(&["sidebar", "--check"]).1, Some(0));
     assert!(pane.path().join(".config/herdr/config.toml").is_file());
     run(&["init", "herdr", "--remove"]);

@@ -18,7 +18,7 @@ e2e::bodies! {
         a_moved_pane_is_found_and_a_gone_one_has_no_screen,
         b87_a_wait_ends_with_its_pane_and_not_with_a_move,
         a_screen_reads_the_same_in_colour,
-        an_agent_at_work_has_no_more_rows_than_it_shows,
+        b85_an_agent_at_work_has_no_more_rows_than_it_shows,
         many_panes_are_followed_by_one_look;
 }
 
@@ -134,7 +134,7 @@ fn a_screen_reads_the_same_in_colour(stage: &Stage) {
     assert_eq!(refused.kind(), ErrorKind::InvalidInput);
 }
 
-fn an_agent_at_work_has_no_more_rows_than_it_shows(stage: &Stage) {
+fn b85_an_agent_at_work_has_no_more_rows_than_it_shows(stage: &Stage) {
     let scene = Scene::new(stage);
     scene.known_agent("");
     stage.report_as(SOURCE, "claude", "working", Some(micros()));

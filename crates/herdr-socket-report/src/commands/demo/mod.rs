@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use herdr_reporter::Reporter;
 
+use crate::commands::sidebar;
 use crate::exit::{Exit, Stop, say_why, usage};
 use crate::input::signals::Signals;
 use crate::output::say;
@@ -22,7 +23,8 @@ use stage::Stage;
 ///
 /// A session of thirty events goes through the real reporter and a real socket
 /// to a Herdr that is built in, and its pane is drawn as Herdr's sidebar shows
-/// one whose settings name all of its parts. Where stdout is not a terminal, or
+/// one: with --live in the rows that your own settings of Herdr name, else in
+/// those that `sidebar` prints, which show all of it. Where stdout is not a terminal, or
 /// with --plain, it is told line by line. It takes a quarter of a minute, four
 /// seconds in plain lines, and leaves nothing behind.
 #[derive(Debug, clap::Args)]
@@ -30,7 +32,8 @@ pub(crate) struct Args {
     /// Tell it in plain lines, also in a terminal
     #[arg(long)]
     plain: bool,
-    /// Play on the pane this runs in, instead of on the built-in Herdr
+    /// Play on the pane this runs in, instead of on the built-in Herdr, and say
+    /// what the sidebar's rows hide
     #[arg(long)]
     live: bool,
     #[command(flatten)]
@@ -52,6 +55,9 @@ pub(crate) fn run(args: &Args) -> Exit {
 }
 
 fn play(args: &Args) -> Result<Exit, Stop> {
+    if args.pane.any() && !args.live {
+        return Err(usage("--socket and --pane have no effect without --live"));
+    }
     let stage = Stage::set(args.live, &args.pane)?;
     let deaf = |error| usage(format!("signals cannot be heard: {error}"));
     let signals = Signals::hear().map_err(deaf)?;
@@ -73,7 +79,7 @@ fn play(args: &Args) -> Result<Exit, Stop> {
 
 /// Plays on the screen, until it is over or a signal comes.
 fn draw(stage: &Stage, reporter: &Reporter, signals: &Signals, mut screen: Screen) {
-    let mut picture = Picture::of(stage.place());
+    let mut picture = Picture::of(stage.place(), stage.rows());
     let mut steps = steps().into_iter().peekable();
     let mut due = Instant::now();
     let mut over = None;
@@ -129,7 +135,8 @@ fn tell(stage: &Stage, reporter: &Reporter, signals: &Signals) -> io::Result<()>
 fn end(stage: &Stage) -> Exit {
     let (text, exit) = match stage.look() {
         Ok(shown) if stage.is_live() => {
-            (format!("The pane shows: {}", shown.sentence()), Exit::Fine)
+            let text = format!("The pane shows: {}\n{}", shown.sentence(), sidebar::report());
+            (text, Exit::Fine)
         }
         Ok(shown) if shown.agent.is_none() && !shown.remains => (
             "The pane is as it was before: no agent, title or token of the demo remains.\n\
@@ -149,4 +156,35 @@ fn end(stage: &Stage) -> Exit {
 
 fn line(text: &str) -> io::Result<()> {
     writeln!(io::stdout().lock(), "{text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_shows_what_is_drawn() {
+        let stage = Stage::set(false, &PaneFlags::default()).unwrap();
+        let reporter = stage.reporter();
+        let mut picture = Picture::of(stage.place(), stage.rows());
+        for step in steps() {
+            let is_prompt = step.told.starts_with("prompt_opened");
+            picture.said.push(step.told);
+            let _ = reporter.record(step.event);
+            if is_prompt {
+                break;
+            }
+        }
+        reporter.flush(Duration::from_secs(20));
+        picture.agent = stage.look().unwrap().agent;
+        // The colours of a terminal do not show in a text.
+        let lines = picture.lines((80, 24), true).into_iter();
+        let lines: Vec<_> = lines.map(|line| line.text(false).trim_end().to_owned()).collect();
+        let drawn = lines.join("\n");
+        let readme = include_str!("../../../tests/README.md");
+        assert!(
+            readme.contains(&format!("```text\n{drawn}\n```")),
+            "README.md is to show\n{drawn}"
+        );
+    }
 }

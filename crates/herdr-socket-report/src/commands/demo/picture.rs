@@ -1,13 +1,11 @@
 //! The demo as a picture that changes in place.
 
-use crate::picture::{Agent, Line, Style};
+use crate::picture::{Agent, Line, Rows, Style};
 
-/// Columns of Herdr's sidebar, and the rows that it shows of an agent here.
-const SIDEBAR: (usize, usize) = (25, 5);
+/// Columns of Herdr's sidebar.
+const SIDEBAR: usize = 25;
 /// Columns of the sidebar with its frame and what is around it.
-const FRAMED: usize = SIDEBAR.0 + 8;
-/// Lines of the sidebar with its frame and its heading.
-const LINES: usize = SIDEBAR.1 + 3;
+const FRAMED: usize = SIDEBAR + 8;
 /// Smallest terminal that holds the picture: columns, lines.
 pub(super) const ROOM: (u16, u16) = (30, 8);
 /// Columns from which on what the host says is shown beside the sidebar.
@@ -15,6 +13,7 @@ const BESIDE: usize = 60;
 
 pub(super) struct Picture {
     place: String,
+    rows: Rows,
     /// What the pane shows, if it shows an agent.
     pub(super) agent: Option<Agent>,
     /// What the host said, oldest first.
@@ -22,20 +21,21 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// A picture of a pane that shows nothing yet.
-    pub(super) fn of(place: String) -> Self {
-        Self { place, agent: None, said: Vec::new() }
+    /// A picture of a pane that shows nothing yet, with a sidebar of these rows.
+    pub(super) fn of(place: String, rows: Rows) -> Self {
+        Self { place, rows, agent: None, said: Vec::new() }
     }
 
     /// As much of it as fits; the sidebar comes first.
     pub(super) fn lines(&self, (columns, rows): (usize, usize), colour: bool) -> Vec<Line> {
         let sidebar = self.sidebar(colour);
+        let height = sidebar.len();
         if columns >= BESIDE {
-            let mut said = self.said(LINES - 1).into_iter();
+            let mut said = self.said(height - 1).into_iter();
             let beside = |line: Line| line.fit(FRAMED).then(said.next().unwrap_or_default());
             return sidebar.into_iter().map(beside).collect();
         }
-        let room = rows.saturating_sub(LINES + 2).min(LINES - 1);
+        let room = rows.saturating_sub(height + 2).min(height - 1);
         let mut lines = sidebar;
         if room > 0 {
             lines.push(Line::default());
@@ -45,14 +45,14 @@ impl Picture {
     }
 
     fn sidebar(&self, colour: bool) -> Vec<Line> {
-        let (columns, rows) = SIDEBAR;
-        let rule = "─".repeat(columns);
+        let rule = "─".repeat(SIDEBAR);
         let faint = |text: &str| Line::default().blanks(1).with(Style::Faint, text);
-        let nobody = || vec![Line::of(Style::Faint, "- no agent in this pane")];
-        let mut shown = self.agent.as_ref().map_or_else(nobody, |agent| agent.rows(colour));
-        shown.resize(rows, Line::default());
+        let nobody = || vec![Line::default().blanks(1).with(Style::Faint, "no agent in this pane")];
+        let rows = |agent: &Agent| self.rows.of(agent, SIDEBAR, colour);
+        let mut shown = self.agent.as_ref().map_or_else(nobody, rows);
+        shown.resize(self.rows.len().max(1), Line::default());
         let mut lines = vec![faint(&self.place), faint(&format!("╭{rule}╮"))];
-        let framed = |row: &Line| faint("│").then(row.fit(columns)).with(Style::Faint, "│");
+        let framed = |row: &Line| faint("│").then(row.fit(SIDEBAR)).with(Style::Faint, "│");
         lines.extend(shown.iter().map(framed));
         lines.push(faint(&format!("╰{rule}╯")));
         lines

@@ -8,8 +8,9 @@ use herdr_reporter::{Config, ReasonLabel, Reporter};
 use herdr_socket_transport::{Client, Endpoint, Error, Options};
 use tokio::runtime::Runtime;
 
+use crate::commands::sidebar;
 use crate::exit::{Exit, Stop, usage};
-use crate::picture::Agent;
+use crate::picture::{Agent, Rows};
 use crate::place::{PaneFlags, Place, REPLY_MAX};
 use crate::settings::flags::SettingFlags;
 use crate::settings::{Sources, load};
@@ -89,6 +90,16 @@ impl Stage {
             agent: agent.map(|agent| Agent::of(agent, &snapshot)),
             remains: pane.is_none_or(|pane| pane.title.is_some() || !pane.tokens.is_empty()),
         })
+    }
+
+    /// The rows of the sidebar that shows the pane. Settings that Herdr cannot
+    /// read leave it with its own rows, and `end` says what is wrong with them.
+    pub(crate) fn rows(&self) -> Rows {
+        if self.is_live() {
+            sidebar::present_rows().unwrap_or_else(|_| sidebar::herdrs_own_rows())
+        } else {
+            sidebar::all_rows()
+        }
     }
 
     pub(crate) fn is_live(&self) -> bool {

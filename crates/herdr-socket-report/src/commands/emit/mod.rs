@@ -27,7 +27,7 @@ const DAY: Ttl = match Ttl::from_millis_const(86_400_000) {
 /// What the long help of each says. A paragraph is one line: clap breaks it.
 const HOOKS: &str = "\
 To the pane's reporter if there is one (run, exec, attach), else straight to Herdr. Never fails \
-the hook that calls it, unless --strict or --confirm is given: what goes wrong is said on stderr.";
+the hook that calls it, unless --strict is given: what goes wrong is said on stderr.";
 
 /// What all of these commands take.
 #[derive(Debug, clap::Args)]

@@ -49,7 +49,7 @@ impl Report {
     /// Reports events that were read, and how that went.
     pub(super) fn events(self, (events, read): (Vec<Event>, Exit)) -> Exit {
         let (asked, confirm) = (self.asked(), self.confirm);
-        match self.report(events, read) {
+        match self.report(&events, read) {
             Exit::NotApplied if !confirm => Exit::Fine,
             exit if asked => exit,
             _ => Exit::Fine,
@@ -61,7 +61,7 @@ impl Report {
         if self.asked() { Exit::Usage } else { Exit::Fine }
     }
 
-    fn report(mut self, events: Vec<Event>, read: Exit) -> Exit {
+    fn report(mut self, events: &[Event], read: Exit) -> Exit {
         let started = started();
         let read_now = || settings(self.common.settings.clone());
         let loaded = match self.loaded.take().map_or_else(read_now, Ok) {
@@ -87,19 +87,8 @@ impl Report {
         self.common.strict || self.confirm
     }
 
-    /// Tells the terminal, if it is to be told; whether it is.
-    fn tell_terminal(&self, loaded: &Loaded, place: &Place, events: &[Event]) -> bool {
-        let Some(terminal) = Terminal::of(&loaded.settings, place, None) else { return false };
-        let events = events.iter().filter_map(|event| match &event.what {
-            EventLine::Event(what) => Some(what.clone()),
-            _ => None,
-        });
-        terminal.tell_once(&loaded.settings, events);
-        true
-    }
-
     /// Finds out who takes the report and has it taken, within the limit.
-    fn deliver(&self, loaded: &Loaded, started: u64, events: Vec<Event>) -> Result<Exit, Stop> {
+    fn deliver(&self, loaded: &Loaded, started: u64, events: &[Event]) -> Result<Exit, Stop> {
         let until = Instant::now() + LIMIT;
         let config = &loaded.settings.config;
         let wanted = events.iter().rev().find_map(Event::state);
@@ -115,7 +104,7 @@ impl Report {
         let off = matches!(place, Ok(Place::Outside(Absence::SwitchedOff)));
         let mut named = named_supervisor(&self.common.pane, pane.as_ref()).filter(|_| !off);
         if let (Ok(place @ Place::Outside(_)), None) = (&place, &named) {
-            let told = self.tell_terminal(loaded, place, &events);
+            let told = tell_terminal(loaded, place, events);
             // Who asked wants to know of a pane.
             return if told && !self.asked() { Ok(Exit::Fine) } else { Err(nobody(self.asked())) };
         }
@@ -128,16 +117,16 @@ impl Report {
                     let ttl = self.common.ttl;
                     let shared = shared.as_ref();
                     let once = Once { pane, lease, shared, loaded, ttl, started, until };
-                    let exit = straight(&once, &events);
+                    let exit = straight(&once, events);
                     if let Ok(place) = &place {
-                        self.tell_terminal(loaded, place, &events);
+                        tell_terminal(loaded, place, events);
                     }
                     return Ok(confirmed(exit));
                 }
             };
             let refused = match call.tell(&hello, &lines, self.asked()) {
                 Ok(answers) if answers.refused.is_none() => {
-                    return Ok(confirmed(self.judge_answers(&answers, &events)));
+                    return Ok(confirmed(self.judge_answers(&answers, events)));
                 }
                 Ok(answers) => answers.refused,
                 Err(error) if is_timeout(&error) => {
@@ -285,4 +274,15 @@ fn straight(once: &Once<'_>, events: &[Event]) -> Exit {
         answers.diagnostics = vec![("timeout".to_owned(), detail.to_owned())];
     }
     say_why(judge(&answers).map(|()| exit))
+}
+
+/// Tells the terminal, if it is to be told; whether it is.
+fn tell_terminal(loaded: &Loaded, place: &Place, events: &[Event]) -> bool {
+    let Some(terminal) = Terminal::of(&loaded.settings, place, None) else { return false };
+    let events = events.iter().filter_map(|event| match &event.what {
+        EventLine::Event(what) => Some(what.clone()),
+        _ => None,
+    });
+    terminal.tell_once(&loaded.settings, events);
+    true
 }

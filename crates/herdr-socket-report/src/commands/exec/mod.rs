@@ -37,8 +37,9 @@ use init::{is_first_process, stay};
 /// CMD ends, however it ends. As the first process of a container it stays as
 /// CMD's parent. Outside Herdr it only becomes CMD.
 ///
-/// A CMD that Herdr knows by name, such as claude, keeps the state that Herdr
-/// sees itself, unless --agent names it.
+/// The agent's name is CMD's file name, unless --agent gives another. The state
+/// of a CMD that Herdr knows by name, such as claude, is left to Herdr, unless
+/// --agent names it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

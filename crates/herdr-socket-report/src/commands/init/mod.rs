@@ -106,7 +106,8 @@ impl Target {
     fn note(&self) -> String {
         match self {
             Self::Agent(hooks) if !hooks.agent.note.is_empty() => format!("{}\n", hooks.agent.note),
-            _ => String::new(),
+            Self::Agent(_) => String::new(),
+            Self::Herdr => "`herdr server reload-config` makes Herdr read it\n".to_owned(),
         }
     }
 
@@ -169,7 +170,7 @@ fn write(target: &Target, file: &SettingsFile) -> Result<String, String> {
     if before.is_some() && target.take_out(text)? == text {
         let copy = file.copy();
         copy.write(text)?;
-        let _ = writeln!(done, "kept {}", copy.path().display());
+        let _ = writeln!(done, "kept a copy at {}", copy.path().display());
     }
     file.write(&after)?;
     let _ = writeln!(done, "wrote {path}");
@@ -180,6 +181,7 @@ fn write(target: &Target, file: &SettingsFile) -> Result<String, String> {
 fn remove(target: &Target, file: &SettingsFile) -> Result<String, String> {
     let path = file.path().display();
     let nothing = format!("{path} has nothing of ours\n");
+    let note = if matches!(target, Target::Herdr) { target.note() } else { String::new() };
     let Some(now) = file.read()? else { return Ok(nothing) };
     let copy = file.copy();
     if let Some(before) = copy.read()?
@@ -187,7 +189,7 @@ fn remove(target: &Target, file: &SettingsFile) -> Result<String, String> {
     {
         file.write(&before)?;
         copy.delete()?;
-        return Ok(format!("{path} is as it was\n"));
+        return Ok(format!("{path} is as it was\n{note}"));
     }
     let after = target.take_out(&now)?;
     if after == now {
@@ -195,10 +197,10 @@ fn remove(target: &Target, file: &SettingsFile) -> Result<String, String> {
     }
     if after.is_empty() || target.add("").as_ref() == Ok(&now) {
         file.delete()?;
-        return Ok(format!("removed {path}\n"));
+        return Ok(format!("removed {path}\n{note}"));
     }
     file.write(&after)?;
-    Ok(format!("took it out of {path}\n"))
+    Ok(format!("took it out of {path}\n{note}"))
 }
 
 fn preview(target: &Target, file: &SettingsFile) -> Result<String, String> {
