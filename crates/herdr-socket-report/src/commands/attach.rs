@@ -68,10 +68,13 @@ fn attach(args: Args) -> Result<Exit, Stop> {
         Place::Broken(why) if config.enabled => {
             return Err(Stop(Exit::Unreachable, format!("misconfigured: {why}")));
         }
-        Place::Outside(why) if config.enabled && args.strict => {
+        Place::Outside(why) => {
+            attach_outside(args.pid, &loaded.settings, &place, &watched)?;
+            if !(config.enabled && args.strict) {
+                return Ok(Exit::Fine);
+            }
             return Err(Stop(Exit::Unreachable, format!("nothing is reported: {why}")));
         }
-        Place::Outside(_) => return attach_outside(args.pid, &loaded.settings, &place, &watched),
         _ => return Ok(Exit::Fine),
     };
     loaded.warnings.iter().for_each(|warning| say(warning));
@@ -79,9 +82,7 @@ fn attach(args: Args) -> Result<Exit, Stop> {
     if UnixStream::connect(lease.supervisor_socket(args.pid.unsigned_abs())).is_ok() {
         return Ok(Exit::Fine);
     }
-    let word = launch(&watched, flags_before(0), None, PATIENCE);
-    let none = |error| Stop(Exit::Unreachable, format!("no supervisor can be started: {error}"));
-    match word.map_err(none)? {
+    match supervise(&watched)? {
         // The supervisor waits for a server that is not there; a person may not
         // know that it is not.
         Word::Ready | Word::Late => match reach(pane, config.allow_foreign_socket, SERVER) {
@@ -113,16 +114,16 @@ fn attach_outside(
     settings: &Settings,
     place: &Place,
     watched: &Watched,
-) -> Result<Exit, Stop> {
+) -> Result<(), Stop> {
     let pid = pid.unsigned_abs();
-    let terminal = Terminal::of(settings, place, Some(pid));
-    let Some(lease) = terminal.and_then(|_| Terminal::lease(&settings.config)) else {
-        return Ok(Exit::Fine);
-    };
-    if UnixStream::connect(lease.supervisor_socket(pid)).is_err() {
-        let none =
-            |error| Stop(Exit::Unreachable, format!("no supervisor can be started: {error}"));
-        launch(watched, flags_before(0), None, PATIENCE).map_err(none)?;
+    let socket = Terminal::lease(&settings.config).supervisor_socket(pid);
+    if Terminal::of(settings, place, Some(pid)).is_some() && UnixStream::connect(socket).is_err() {
+        supervise(watched)?;
     }
-    Ok(Exit::Fine)
+    Ok(())
+}
+
+fn supervise(watched: &Watched) -> Result<Word, Stop> {
+    launch(watched, flags_before(0), None, PATIENCE)
+        .map_err(|error| Stop(Exit::Unreachable, format!("no supervisor can be started: {error}")))
 }

@@ -1,6 +1,6 @@
 //! Which terminals read reports, as far as their environment tells.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use herdr_socket_transport::Absence;
@@ -18,28 +18,38 @@ const SWALLOWED: [&str; 2] = ["TMUX", "STY"];
 /// The terminfo capability of a terminal that reads reports.
 const CAPABILITY: &str = "Pst";
 
-/// Whether reports are written to a terminal. `lookup` gives the environment.
-pub(super) fn is_told(
+/// Why reports are written to a terminal, or why they are not. `lookup` gives the
+/// environment.
+pub(super) fn told(
     setting: ProgramStatus,
     place: &Place,
     lookup: impl Fn(&str) -> Option<OsString>,
-) -> bool {
-    match setting {
-        ProgramStatus::Off => false,
-        ProgramStatus::On => true,
-        ProgramStatus::Auto => matches!(place, Place::Outside(Absence::NoHerdr)) && reads(&lookup),
+) -> Result<String, String> {
+    match (setting, place) {
+        (ProgramStatus::Off, _) => Err("program_status is off".to_owned()),
+        (ProgramStatus::On, _) => Ok("program_status is on".to_owned()),
+        (ProgramStatus::Auto, Place::Outside(Absence::NoHerdr)) => known(&lookup),
+        (ProgramStatus::Auto, _) => Err("program_status is auto, and this is Herdr's".to_owned()),
     }
 }
 
-fn reads(lookup: &impl Fn(&str) -> Option<OsString>) -> bool {
-    let is_set = |name: &str| lookup(name).is_some_and(|value| !value.is_empty());
-    if SWALLOWED.iter().any(|name| is_set(name)) {
-        return false;
+fn known(lookup: &impl Fn(&str) -> Option<OsString>) -> Result<String, String> {
+    let is_set = |name: &&&str| lookup(name).is_some_and(|value| !value.is_empty());
+    if let Some(name) = SWALLOWED.iter().find(is_set) {
+        return Err(format!("{name} is set, and tmux and screen swallow reports"));
     }
     let program = lookup("TERM_PROGRAM");
-    program.is_some_and(|program| PROGRAMS.iter().any(|known| program == *known))
-        || PANES.iter().any(|name| is_set(name))
-        || says_so(lookup)
+    if let Some(known) = PROGRAMS.iter().find(|known| program.as_deref() == Some(OsStr::new(known)))
+    {
+        return Ok(format!("TERM_PROGRAM is {known}"));
+    }
+    if let Some(name) = PANES.iter().find(is_set) {
+        return Ok(format!("{name} is set"));
+    }
+    if says_so(lookup) {
+        return Ok(format!("the description of TERM has {CAPABILITY}"));
+    }
+    Err("nothing says that this terminal reads reports".to_owned())
 }
 
 /// Whether the terminal's description has the capability. The names of
@@ -77,9 +87,10 @@ mod tests {
     use super::*;
 
     fn reads_with(variables: &[(&str, &str)]) -> bool {
-        is_told(ProgramStatus::Auto, &Place::Outside(Absence::NoHerdr), |name| {
+        told(ProgramStatus::Auto, &Place::Outside(Absence::NoHerdr), |name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
         })
+        .is_ok()
     }
 
     #[test]
@@ -106,9 +117,9 @@ mod tests {
             Place::Outside(Absence::SwitchedOff),
             Place::Outside(Absence::NoPane),
         ] {
-            assert!(!is_told(ProgramStatus::Auto, &place, known), "{place:?}");
-            assert!(is_told(ProgramStatus::On, &place, known));
-            assert!(!is_told(ProgramStatus::Off, &place, known));
+            assert!(told(ProgramStatus::Auto, &place, known).is_err(), "{place:?}");
+            assert!(told(ProgramStatus::On, &place, known).is_ok());
+            assert!(told(ProgramStatus::Off, &place, known).is_err());
         }
     }
 

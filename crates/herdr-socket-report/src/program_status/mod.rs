@@ -6,6 +6,9 @@ mod tty;
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use herdr_proto::PaneId;
 use herdr_reporter::sidecar::{Activity, LeaseFile, program_status, tell_terminal};
@@ -17,6 +20,9 @@ use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
 use crate::place::Place;
 use crate::settings::Settings;
 
+/// How long a terminal may take what it is told once.
+const LIMIT: Duration = Duration::from_millis(500);
+
 /// A terminal that is told.
 pub(crate) struct Terminal(File);
 
@@ -26,10 +32,20 @@ impl Terminal {
     pub(crate) fn of(settings: &Settings, place: &Place, process: Option<u32>) -> Option<Self> {
         let config = &settings.config;
         let reports = config.enabled && config.role == Role::Interactive;
-        let told = reports
-            && known::is_told(settings.program_status, place, |name| std::env::var_os(name));
+        let told = reports && told(settings, place).is_ok();
         let terminal = told.then(|| process.map_or_else(tty::of_caller, tty::of)).flatten();
         terminal.map(Self)
+    }
+
+    /// Whether a command that is run here tells its terminal, and why.
+    pub(crate) fn finding(settings: &Settings, place: &Place) -> String {
+        match told(settings, place) {
+            Ok(why) if tty::of_caller().is_none() => {
+                format!("not told, since this process has none; {why}")
+            }
+            Ok(why) => format!("told: {why}"),
+            Err(why) => format!("not told: {why}"),
+        }
     }
 
     /// Lets a reporter tell it.
@@ -39,9 +55,9 @@ impl Terminal {
 
     /// What stands for a pane's lease where there is no pane: what a supervisor
     /// listens at is named after it and the supervised process.
-    pub(crate) fn lease(config: &Config) -> Option<LeaseFile> {
-        let pane = PaneId::parse("terminal").ok()?;
-        Some(LeaseFile::of_pane(config, &Endpoint::new("/dev/tty", pane)))
+    pub(crate) fn lease(config: &Config) -> LeaseFile {
+        let pane = PaneId::parse("terminal").expect("a constant that is an id");
+        LeaseFile::of_pane(config, &Endpoint::new("/dev/tty", pane))
     }
 
     /// Tells it once what these events come to; of parts of the agent nothing is
@@ -57,10 +73,20 @@ impl Terminal {
             let _ = activity.apply(event);
         }
         let bytes = program_status(&activity, &settings.config, &settings.agent);
-        if let Err(error) = self.write_all(&bytes) {
-            tracing::debug!(%error, "the terminal cannot be told");
-        }
+        let (ends, ended) = mpsc::channel::<()>();
+        thread::spawn(move || {
+            let _ends = ends;
+            if let Err(error) = self.write_all(&bytes) {
+                tracing::debug!(%error, "the terminal cannot be told");
+            }
+        });
+        // A terminal that somebody has stopped blocks whoever writes to it.
+        let _ = ended.recv_timeout(LIMIT);
     }
+}
+
+fn told(settings: &Settings, place: &Place) -> Result<String, String> {
+    known::told(settings.program_status, place, |name| std::env::var_os(name))
 }
 
 impl Write for Terminal {

@@ -21,7 +21,7 @@ pub(super) fn keep_outside(
     signals: &Signals,
 ) -> Exit {
     let pid = watched.pid().unsigned_abs();
-    let Some(lease) = Terminal::lease(&settings.config) else { return Exit::Usage };
+    let lease = Terminal::lease(&settings.config);
     let builder = Reporter::builder(&settings.agent).config(settings.config.clone());
     let reporter = terminal.told_by(builder.environment(|_| None)).start();
     let intake = Intake::new(reporter.handle());

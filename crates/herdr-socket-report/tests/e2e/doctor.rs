@@ -147,7 +147,7 @@ fn json_has_one_shape_in_and_out_of_herdr() {
         assert_eq!(
             names.join(" "),
             "settings source variables socket server pane identity lease others report \
-             sidebar"
+             sidebar terminal"
         );
         for check in checks {
             assert!(check["ok"].is_boolean() || check["ok"].is_null(), "{check}");

@@ -24,6 +24,7 @@ const BINARY: &str = env!("CARGO_BIN_EXE_herdr-socket-report");
 /// A program in a session of its own, at a terminal of its own.
 struct AtTerminal {
     child: Child,
+    keyboard: File,
     written: Receiver<Vec<u8>>,
     bytes: Vec<u8>,
     /// What the terminal has understood, and the states of the root on the way.
@@ -55,6 +56,7 @@ impl AtTerminal {
             .stdin(stdin);
         let child = command.spawn(pts).unwrap();
         let mut terminal = File::from(pty.as_fd().try_clone_to_owned().unwrap());
+        let keyboard = terminal.try_clone().unwrap();
         let (sender, written) = mpsc::channel();
         thread::spawn(move || {
             let _open = pty;
@@ -67,7 +69,8 @@ impl AtTerminal {
             }
         });
         let (store, scanner) = (Store::new(), Scanner::new());
-        Self { child, written, bytes: Vec::new(), store, scanner, root: Vec::new(), folder }
+        let (bytes, root) = (Vec::new(), Vec::new());
+        Self { child, keyboard, written, bytes, store, scanner, root, folder }
     }
 
     /// Takes what is written; whether anything was, and could still be.
@@ -171,7 +174,7 @@ fn after_the_kill_of_a_command_its_records_are_taken_off() {
     let exec = [BINARY, "exec", "--agent", "bot", "--", "sh", "-c", script];
     let mut terminal = AtTerminal::start_with(&exec, &[KNOWN], stdin);
     terminal.wait(|store| store.len() == 2);
-    assert_eq!(terminal.store.effective_app(Some("1")), Some("bot"));
+    assert_eq!(terminal.store.effective_app(Some("1.1")), Some("bot"));
     terminal.kill();
     terminal.wait(Store::is_empty);
     terminal.finish();
@@ -229,6 +232,47 @@ fn release_takes_off_what_a_hook_has_said() {
     let mut terminal = AtTerminal::start(&["sh", "-c", script], &[KNOWN]);
     terminal.finish();
     assert_eq!(terminal.root, ["working", "clear"]);
+}
+
+#[test]
+fn strict_asks_for_a_pane_also_where_the_terminal_is_told() {
+    let events = r#""$REPORT" emit --strict '{"event": "agent_started"}' 2> /dev/null; echo $?"#;
+    let attach = r#"sleep 1000 & "$REPORT" attach --strict --state working --pid $! 2> /dev/null; echo $?; kill $!"#;
+    let exec = [BINARY, "exec", "--", "sh", "-c", events];
+    for arguments in [&["sh", "-c", events][..], &["sh", "-c", attach], &exec] {
+        let mut terminal = AtTerminal::start(arguments, &[KNOWN]);
+        terminal.finish();
+        let text = String::from_utf8_lossy(&terminal.bytes);
+        assert!(text.contains("3\r\n"), "{arguments:?}: {text:?}");
+        assert_eq!(terminal.root.first().map(String::as_str), Some("working"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_terminal_that_somebody_has_stopped_holds_no_hook_up() {
+    let script = r#"read line < /dev/tty; "$REPORT" state working; : > done; exec cat"#;
+    let (stdin, _keep) = pipe();
+    let mut terminal = AtTerminal::start_with(&["sh", "-c", script], &[KNOWN], stdin);
+    // Ctrl-S, and a line.
+    terminal.keyboard.write_all(b"\x13\n").unwrap();
+    let folder = terminal.folder.path().to_owned();
+    poll(|| folder.join("done").exists().then_some(()));
+}
+
+#[test]
+fn doctor_says_whether_the_terminal_is_told_and_why() {
+    let off = [KNOWN, ("HERDR_REPORT_PROGRAM_STATUS", "off")];
+    for (variables, finding) in [
+        (&[KNOWN][..], "told: TERM_PROGRAM is ghostty"),
+        (&off, "not told: program_status is off"),
+        (&[], "not told: nothing says that this terminal reads reports"),
+    ] {
+        let mut terminal = AtTerminal::start(&[BINARY, "doctor"], variables);
+        terminal.finish();
+        let text = String::from_utf8_lossy(&terminal.bytes);
+        let line = text.lines().find(|line| line.contains("told: ")).expect(&text);
+        assert!(line.contains("terminal") && line.contains(finding), "{line:?}");
+    }
 }
 
 #[test]

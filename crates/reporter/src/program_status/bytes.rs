@@ -1,9 +1,14 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use super::{Pace, encode};
 use crate::clock::FAR;
 use crate::engine::{Outlook, Shared};
+
+/// Makes the ids of records differ between the reporters of a process: one may
+/// still take its records off when its successor has begun.
+static REPORTERS: AtomicU32 = AtomicU32::new(1);
 
 /// What the agent does, as bytes for its terminal, which the host writes itself
 /// at a moment that suits it. For hosts that draw: bytes of another writer could
@@ -41,7 +46,8 @@ pub struct ProgramStatus {
 
 impl ProgramStatus {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        let pace = Pace::new(shared.app.clone(), shared.config.settle);
+        let pace =
+            Pace::new(shared.app.clone(), shared.config.settle, REPORTERS.fetch_add(1, Relaxed));
         let over = !shared.tells_terminals();
         Self { shared, pace, started: Instant::now(), seen: None, wake: None, over }
     }

@@ -35,7 +35,8 @@ pub(crate) fn once(activity: &Activity, config: &Config, agent: &str) -> Vec<u8>
     let app = AgentLabel::normalize(agent).and_then(|label| app_name(&label));
     let program =
         activity.program(config).map(|program| Program { parts: BTreeMap::new(), ..program });
-    let mut reports = Pace::new(app, Duration::ZERO).step(Duration::ZERO, program.as_ref()).reports;
+    let mut pace = Pace::new(app, Duration::ZERO, 0);
+    let mut reports = pace.step(Duration::ZERO, program.as_ref()).reports;
     if program.is_none() && activity.has_spoken() {
         reports.push(Report::clear(RecordId::root()));
     }

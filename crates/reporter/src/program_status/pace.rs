@@ -20,6 +20,8 @@ const PARTS_MAX: usize = 32;
 pub(crate) struct Pace {
     app: Option<AppName>,
     settle: Duration,
+    /// What the ids of its parts begin with.
+    number: u32,
     told: BTreeMap<RecordId, Report>,
     /// The numbers of the parts that have a record.
     numbers: BTreeMap<Part, u32>,
@@ -38,11 +40,13 @@ pub(crate) struct Due {
 }
 
 impl Pace {
-    /// For a program of this name. A rest that follows work waits for `settle`.
-    pub(crate) fn new(app: Option<AppName>, settle: Duration) -> Self {
+    /// For a program of this name. A rest that follows work waits for `settle`. The
+    /// ids of its parts begin with `number`.
+    pub(crate) fn new(app: Option<AppName>, settle: Duration, number: u32) -> Self {
         Self {
             app,
             settle,
+            number,
             told: BTreeMap::new(),
             numbers: BTreeMap::new(),
             last_number: 0,
@@ -107,7 +111,8 @@ impl Pace {
         }
         let root = (RecordId::root(), &program.root, self.app.clone());
         let parts = program.parts.iter().filter_map(|(part, record)| {
-            let id = RecordId::parse(self.numbers.get(part)?.to_string()).ok()?;
+            let id = format!("{}.{}", self.number, self.numbers.get(part)?);
+            let id = RecordId::parse(id).ok()?;
             // The name is the agent's, which its parts inherit.
             Some((id, record, None))
         });

@@ -12,7 +12,7 @@ const ROOM_MIN: usize = 20;
 
 /// Every check, in the order in which they are made.
 const NAMES: &str = "settings source variables socket server pane identity lease others report \
-                     sidebar";
+                     sidebar terminal";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Check {

@@ -19,6 +19,7 @@ use crate::commands::sidebar;
 use crate::exit::{Exit, Stop, say_why, usage};
 use crate::output::{columns, is_colourful, json_line, print};
 use crate::place::{PaneFlags, Place};
+use crate::program_status::Terminal;
 use crate::settings::flags::SettingFlags;
 use crate::settings::{Settings, Sources, load};
 use crate::wait::runtime;
@@ -75,6 +76,8 @@ fn doctor(args: Args) -> Result<Exit, Stop> {
     let mut examination = Examination { started, flags, settings, findings, write };
     let verdict = runtime.block_on(examination.examine(&place, &pane));
     examination.findings.add(rows());
+    let terminal = Terminal::finding(&examination.settings, &place);
+    examination.findings.add(Check::open("terminal", terminal));
     let report = examination.findings.conclude(verdict);
     let text = if json {
         format!("{}\n", json_line(&report.json()))

@@ -93,9 +93,6 @@ impl Report {
         let config = &loaded.settings.config;
         let wanted = events.iter().rev().find_map(Event::state);
         let place = self.common.pane.find();
-        if let Ok(Place::Outside(Absence::SwitchedOff)) = place {
-            return Err(nobody(self.asked()));
-        }
         let pane = match &place {
             Ok(Place::Pane(pane)) => Some((pane, LeaseFile::of_pane(config, pane))),
             _ => None,
@@ -104,13 +101,12 @@ impl Report {
             Some((pane, _)) => self.confirmed(exit, wanted, pane, config, until),
             None => exit,
         };
-        let mut named = named_supervisor(&self.common.pane, pane.as_ref());
-        if named.is_none()
-            && let Ok(place @ Place::Outside(_)) = &place
-            && tell_terminal(loaded, place, events)
-            && !self.asked()
-        {
-            return Ok(Exit::Fine);
+        let off = matches!(place, Ok(Place::Outside(Absence::SwitchedOff)));
+        let mut named = named_supervisor(&self.common.pane, pane.as_ref()).filter(|_| !off);
+        if let (Ok(place @ Place::Outside(_)), None) = (&place, &named) {
+            let told = tell_terminal(loaded, place, events);
+            // Who asked wants to know of a pane.
+            return if told && !self.asked() { Ok(Exit::Fine) } else { Err(nobody(self.asked())) };
         }
         let hello = hello(pane.as_ref(), &self.common.settings);
         let lines: Vec<String> = events.iter().filter_map(Event::line).collect();

@@ -100,7 +100,7 @@ pub(crate) fn run(args: Args) -> Exit {
         }
         Place::Outside(_) => {
             let terminal = Terminal::of(&loaded.settings, &place, Some(std::process::id()));
-            terminal.and_then(|_| Terminal::lease(config))
+            terminal.map(|_| Terminal::lease(config))
         }
         _ => None,
     };

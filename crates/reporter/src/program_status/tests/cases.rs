@@ -1,10 +1,13 @@
+use std::time::Duration;
+
 use herdr_proto::{AgentLabel, ReportState};
 use termstate_core::scan::{Event, Scanner};
 
 use super::{MILLI, World, helper, settled, text};
+use crate::activity::Activity;
 use crate::config::{Config, Privacy};
 use crate::event::{AgentEvent, Prompt, SessionStarted, TurnOutcome};
-use crate::program_status::app_name;
+use crate::program_status::{Pace, app_name};
 
 #[test]
 fn a_turn_is_told_with_its_reasons_and_its_end() {
@@ -69,7 +72,7 @@ fn subagents_and_runs_have_records_until_they_end() {
     let tool = helper(AgentEvent::tool_started("t", "grep"));
     shows(
         vec![AgentEvent::agent_started(), helper(AgentEvent::agent_started()), tool],
-        &[("1", r#"working None None None Some("grep")"#)],
+        &[("1.1", r#"working None None None Some("grep")"#)],
     );
     shows(
         vec![
@@ -78,14 +81,14 @@ fn subagents_and_runs_have_records_until_they_end() {
             run(&["build"], &["deploy"]),
         ],
         &[
-            ("1", r#"blocked Some("question") Some(7) None Some("Which?")"#),
-            ("2", r#"working None None Some("build") None"#),
-            ("3", r#"blocked None None Some("deploy") Some("Workflow needs attention")"#),
+            ("1.1", r#"blocked Some("question") Some(7) None Some("Which?")"#),
+            ("1.2", r#"working None None Some("build") None"#),
+            ("1.3", r#"blocked None None Some("deploy") Some("Workflow needs attention")"#),
         ],
     );
     shows(
         vec![helper(AgentEvent::agent_settled()), run(&["deploy"], &[])],
-        &[("3", r#"working None None Some("deploy") None"#)],
+        &[("1.3", r#"working None None Some("deploy") None"#)],
     );
     shows(vec![run(&[], &[])], &[]);
 }
@@ -154,6 +157,33 @@ fn at_the_end_an_outcome_stays_and_the_rest_goes() {
             world.store.iter().map(|(_, record)| record.state.to_string()).collect();
         assert_eq!(shown, Vec::from_iter(left));
     }
+}
+
+#[test]
+fn who_has_told_nothing_takes_nothing_off() {
+    let mut pace = Pace::new(None, Duration::ZERO, 1);
+    assert_eq!(pace.end(None), []);
+    assert_eq!(pace.hand_over(), []);
+    let mut activity = Activity::default();
+    activity.apply(AgentEvent::agent_started()).unwrap();
+    let program = activity.program(&Config::default());
+    assert_eq!(pace.end(program.as_ref()), []);
+}
+
+#[test]
+fn a_successor_has_records_that_its_predecessor_does_not_take_off() {
+    let mut predecessor = World::new(Config::default());
+    let events = || [AgentEvent::agent_started(), helper(AgentEvent::agent_started())];
+    predecessor.say(events());
+    predecessor.rest();
+    let mut successor = World::new(Config::default());
+    successor.pace = Pace::new(None, Duration::ZERO, 2);
+    std::mem::swap(&mut successor.store, &mut predecessor.store);
+    successor.say(events());
+    successor.rest();
+    let left = predecessor.pace.hand_over();
+    successor.read(&left);
+    successor.assert_true();
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl World {
         let app = AppName::parse("host").ok();
         Self {
             activity: Activity::default(),
-            pace: Pace::new(app, config.settle),
+            pace: Pace::new(app, config.settle, 1),
             config,
             store: Store::new(),
             now: Duration::ZERO,
