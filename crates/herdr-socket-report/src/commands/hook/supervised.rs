@@ -5,21 +5,24 @@ use std::ffi::OsStr;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use herdr_reporter::sidecar::{LeaseFile, Process, ancestors, is_program};
+use herdr_reporter::sidecar::{Identity, LeaseFile, ancestors, identity, is_program};
 use herdr_reporter::{Config, Role};
 
 use crate::commands::agents::Agent;
 use crate::control::HERDR_REPORT_SOCKET;
 use crate::place::{PaneFlags, Place};
 use crate::supervisor::{Watched, launch};
+use crate::wait::blocking;
 
 /// How long the agent waits for its supervisor. Without one it goes on all the
 /// same, and what its hooks say goes straight to Herdr.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// How long the server may take to say who runs in the pane.
+const LOOK: Duration = Duration::from_millis(200);
 
-/// Starts a supervisor for the agent, unless it has one, something else reports
-/// for the pane, or the agent is not among the processes that this one comes
-/// from.
+/// Starts a supervisor for the agent, unless it has one or something else reports
+/// for the pane. The agent has to be among the processes that this one comes from,
+/// and proven to run in the pane.
 pub(super) fn supervise(agent: &Agent, config: &Config) {
     let Ok(Place::Pane(pane)) = PaneFlags::default().find() else { return };
     let reports = config.enabled && config.role == Role::Interactive && config.leave_state;
@@ -31,14 +34,13 @@ pub(super) fn supervise(agent: &Agent, config: &Config) {
     if lease.supervisor_above(own).is_some() || is_reported() {
         return;
     }
-    // One without a terminal serves other panes, too, such as Codex's server.
-    let is_agent = |process: &u32| {
-        is_program(*process, agent.program)
-            && Process::of(*process).is_some_and(|it| it.terminal.is_some())
-    };
-    let process = ancestors(own).find(is_agent);
-    let process = process.and_then(|process| i32::try_from(process).ok());
-    if let Some(Ok(Some(watched))) = process.map(Watched::open) {
+    let Some(process) = ancestors(own).find(|it| is_program(*it, agent.program)) else { return };
+    // One that is not in the pane may serve others, too, such as Codex's server.
+    let proven = blocking(identity(&pane, config, Some(process), LOOK)).flatten();
+    if proven != Some(Identity::Proven) {
+        return;
+    }
+    if let Ok(Ok(Some(watched))) = i32::try_from(process).map(Watched::open) {
         let _ = launch(&watched, Vec::new(), Some(OsStr::new(agent.program)), PATIENCE);
     }
 }
