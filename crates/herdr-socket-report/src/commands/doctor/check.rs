@@ -190,7 +190,7 @@ mod tests {
         assert!(narrow.contains("refused,\n                  see pane above\n"), "{narrow}");
         assert!(report.text(80, true).contains("\u{1b}[31mWRONG\u{1b}[0m"));
         let json = report.json();
-        assert_eq!(json["checks"].as_array().unwrap().len(), 11);
+        assert_eq!(json["checks"].as_array().unwrap().len(), 12);
         assert_eq!(json["verdict"]["shows"], false);
         assert_eq!(json["checks"][5]["check"], "pane");
         assert!(!json.to_string().contains("u001b"));
