@@ -1,6 +1,6 @@
 //! What a reporter that was killed has left on its pane.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::lease::stable_hash;
 
-/// No note is longer than this: 32 tokens with keys of 32 bytes.
-const NOTE_BYTES: u64 = 4_096;
+/// No note is longer than this: 32 tokens with keys of 32 bytes and a few texts each.
+const NOTE_BYTES: u64 = 8_192;
 
 /// What of a claim stays on the pane when its process is killed, until its time
 /// to live is over. The owner of a lease keeps a note of it in the lease's file,
@@ -20,7 +20,7 @@ const NOTE_BYTES: u64 = 4_096;
 pub struct Leavings {
     /// Whose title and labels are there; none if there are no such.
     pub(crate) presented_by: Option<SourceId>,
-    tokens: BTreeMap<TokenKey, u64>,
+    tokens: BTreeMap<TokenKey, BTreeSet<u64>>,
 }
 
 impl Leavings {
@@ -28,8 +28,11 @@ impl Leavings {
         presented_by: Option<SourceId>,
         tokens: impl Iterator<Item = (&'a TokenKey, &'a PresentationText)>,
     ) -> Self {
-        let tokens = tokens.map(|(key, text)| (key.clone(), hash(text.as_str()))).collect();
-        Self { presented_by, tokens }
+        let mut left = Self { presented_by, tokens: BTreeMap::new() };
+        for (key, text) in tokens {
+            left.tokens.entry(key.clone()).or_default().insert(hash(text.as_str()));
+        }
+        left
     }
 
     pub(crate) fn has_tokens(&self) -> bool {
@@ -38,8 +41,9 @@ impl Leavings {
 
     /// With the tokens that an earlier run has left, too.
     pub(crate) fn and(mut self, earlier: &Self) -> Self {
-        let tokens = earlier.tokens.iter().map(|(key, left)| (key.clone(), *left));
-        self.tokens = tokens.chain(self.tokens).collect();
+        for (key, texts) in &earlier.tokens {
+            self.tokens.entry(key.clone()).or_default().extend(texts);
+        }
         self
     }
 
@@ -48,10 +52,10 @@ impl Leavings {
         &'a self,
         pane: &'a PaneInfo,
     ) -> impl Iterator<Item = &'a TokenKey> {
-        let is_left = |key: &TokenKey, left: u64| {
-            pane.tokens.get(key.as_str()).is_some_and(|text| hash(text) == left)
+        let is_left = |key: &TokenKey, texts: &BTreeSet<u64>| {
+            pane.tokens.get(key.as_str()).is_some_and(|text| texts.contains(&hash(text)))
         };
-        self.tokens.iter().filter(move |(key, left)| is_left(key, **left)).map(|(key, _)| key)
+        self.tokens.iter().filter(move |(key, texts)| is_left(key, texts)).map(|(key, _)| key)
     }
 
     /// What the last owner of the lease has noted in its file. A note that cannot

@@ -259,7 +259,6 @@ impl<'a> Engine<'a> {
             self.feed(Input::ServerChanged);
         }
         self.feed(Input::Answered(answer));
-        self.lease.note(self.machine.leavings());
         if fine && !self.closing {
             self.hold.open(&self.client);
         }
@@ -319,6 +318,8 @@ impl<'a> Engine<'a> {
 
     fn feed(&mut self, input: Input) {
         let step = self.machine.step(clock::now(self.started.elapsed()), input);
+        // Before a request goes out: this process may be killed before its answer.
+        self.lease.note(self.machine.leavings());
         let counters = Counters { copies: self.client.copies_sent(), ..self.machine.counters() };
         self.shared.publish(&step, counters, self.status(), self.flushes);
         let Step { abandon, request, wake, ended, .. } = step;

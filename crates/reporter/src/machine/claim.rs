@@ -94,9 +94,13 @@ impl PaneMachine {
     /// What stays on the pane if this process is killed now.
     pub fn leavings(&self) -> Leavings {
         let presented = self.presentation.may_be_there() || self.reason.may_be_there();
-        let there = self.tokens.slots.iter().filter_map(|(key, slot)| match &slot.has {
-            Has::Known(text) => Some((key, text)),
-            Has::Absent | Has::Unsure => Some((key, slot.wanted.as_ref()?)),
+        let there = self.tokens.slots.iter().flat_map(|(key, slot)| {
+            let known = match &slot.has {
+                Has::Known(text) => Some(text),
+                Has::Absent | Has::Unsure => None,
+            };
+            // What is wanted may be on its way.
+            known.into_iter().chain(&slot.wanted).map(move |text| (key, text))
         });
         Leavings::new(presented.then(|| self.speaker().source.clone()), there).and(&self.left)
     }

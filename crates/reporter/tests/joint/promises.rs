@@ -335,6 +335,25 @@ fn f24_the_first_claim_takes_off_what_a_dead_run_left() {
 }
 
 #[test]
+fn f24_a_token_that_was_on_its_way_at_the_kill_is_taken_off_as_well() {
+    let mut dead = World::new();
+    dead.tell(started());
+    dead.tell(token("branch", Some("main")));
+    dead.serve_for(SECOND);
+    dead.tell(token("branch", Some("dev")));
+    // The server takes it, and the process is killed before the answer.
+    let (left, taken) = (dead.machine.leavings(), dead.in_flight.as_ref().unwrap().call.clone());
+    dead.model.request(dead.elapsed, &taken.encode("t").unwrap());
+    assert_eq!(dead.pane().tokens["branch"], "dev");
+    let mut next = World::with(Config::default(), std::mem::take(&mut dead.model));
+    next.machine.take_off(left);
+    next.elapsed = dead.elapsed;
+    next.tell(started());
+    next.serve_for(SECOND);
+    assert!(next.pane().tokens.is_empty(), "{:?}", next.pane().tokens);
+}
+
+#[test]
 fn f24_a_run_that_ends_at_once_takes_off_what_a_dead_run_left() {
     let mut dead = World::new();
     dead.tell(started());
