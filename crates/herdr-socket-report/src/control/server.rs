@@ -13,11 +13,11 @@ use rustix::process::geteuid;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::{JoinSet, LocalSet};
-use tokio::time::MissedTickBehavior;
 
 use super::client::{Caller, serve};
 use super::door::{Address, Door};
 use super::intake::Intake;
+use super::looks::Looks;
 use super::socket_file::SocketFile;
 use crate::wait::runtime;
 
@@ -28,10 +28,6 @@ const CLIENTS_MAX: usize = 128;
 const CLOSING: Duration = Duration::from_millis(50);
 /// How long the clients of a reporter that has ended are waited for.
 const FAREWELL: Duration = Duration::from_millis(300);
-
-/// Between two looks at whether the sockets' files are still there. A hook waits
-/// for a supervisor's within its second.
-const LOOK: Duration = Duration::from_millis(400);
 
 /// Where an owner listens.
 pub(crate) struct Addresses {
@@ -145,8 +141,7 @@ impl Server {
             SocketFile::sweep(&own.path);
         }
         let mut may_open = true;
-        let mut look = tokio::time::interval(LOOK);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut looks = Looks::new();
         let mut clients = JoinSet::new();
         loop {
             let accepted = tokio::select! {
@@ -157,15 +152,19 @@ impl Server {
                     // Another try comes after the next look.
                     may_open = outcome.is_ok();
                     drop(self.opened.send((Address::Pane, outcome)));
+                    looks.soon();
                     continue;
                 }
-                _ = look.tick() => {
+                () = self.intake.lease_lost(), if pane.open.is_some() => {
+                    pane.open = None;
+                    continue;
+                }
+                () = looks.due() => {
                     may_open = true;
-                    if self.intake.holds_lease() != Some(true) {
-                        pane.open = None;
+                    looks.watch([&own, &pane].into_iter().filter_map(Listening::file));
+                    if own.was_lost() | pane.was_lost() {
+                        looks.soon();
                     }
-                    own.keep_in_place();
-                    pane.keep_in_place();
                     continue;
                 }
                 accepted = pane.accept(), if clients.len() < CLIENTS_MAX => accepted,
@@ -201,12 +200,18 @@ impl Listening {
         Ok(())
     }
 
-    /// Listens anew where somebody has removed the file.
-    fn keep_in_place(&mut self) {
-        if self.open.as_ref().is_some_and(|(_, file)| !file.is_there()) {
-            // Where that fails for now, the next look tries again.
+    fn file(&self) -> Option<&Path> {
+        self.open.as_ref().map(|_| &*self.path)
+    }
+
+    /// Whether somebody has removed the file. Then it listens anew, and where
+    /// that fails for now, the next look tries again.
+    fn was_lost(&mut self) -> bool {
+        let lost = self.open.as_ref().is_some_and(|(_, file)| !file.is_there());
+        if lost {
             drop(self.listen(SocketFile::listen_alone));
         }
+        lost
     }
 
     async fn accept(&self) -> io::Result<(UnixStream, Address)> {
