@@ -1,6 +1,5 @@
 //! `attach`: a supervisor for a process that runs already.
 
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use herdr_proto::ReportState;
@@ -8,6 +7,7 @@ use herdr_reporter::Role;
 use herdr_reporter::sidecar::LeaseFile;
 
 use crate::commands::{KEPT, flags_before, settings};
+use crate::control::{Call, Hello};
 use crate::exit::{Exit, Stop, say_why, usage};
 use crate::output::say;
 use crate::place::{PaneFlags, Place};
@@ -72,10 +72,12 @@ fn attach(args: Args) -> Result<Exit, Stop> {
     };
     loaded.warnings.iter().for_each(|warning| say(warning));
     let lease = LeaseFile::of_pane(config, &pane);
-    if UnixStream::connect(lease.supervisor_socket(args.pid.unsigned_abs())).is_ok() {
+    // One that answers: one that was just killed may still let us connect.
+    let supervisor = Call::to(&lease.supervisor_socket(args.pid.unsigned_abs()), SERVER);
+    if supervisor.and_then(|call| call.tell(&Hello::default(), &[], false)).is_ok() {
         return Ok(Exit::Fine);
     }
-    let word = launch(&watched, flags_before(0), None, PATIENCE);
+    let word = launch(&watched, flags_before(0), PATIENCE);
     let none = |error| Stop(Exit::Unreachable, format!("no supervisor can be started: {error}"));
     match word.map_err(none)? {
         // The supervisor waits for a server that is not there; a person may not
@@ -95,7 +97,7 @@ fn attach(args: Args) -> Result<Exit, Stop> {
                 args.pid
             ),
         )),
-        Word::Gone | Word::Deaf => {
+        Word::Gone => {
             let ended = "the supervisor has ended at once; the process may be gone";
             Err(Stop(Exit::Refused, ended.to_owned()))
         }

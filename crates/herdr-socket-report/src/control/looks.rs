@@ -17,24 +17,35 @@ const SELDOM: Duration = Duration::from_secs(60);
 /// When the next look is due, and what may bring it forward.
 pub(super) struct Looks {
     due: Instant,
+    /// Between two looks where nothing tells of changes.
+    every: Duration,
+    /// Changes are to be told.
+    watches: bool,
     changes: Option<Changes>,
 }
 
 impl Looks {
-    pub(super) fn new() -> Self {
-        Self { due: Instant::now(), changes: None }
+    /// Without `watches`, the looks of a quiet time become seldom. It is for a
+    /// process whose end is waited for: Linux needs 14 ms to forget a watch, and
+    /// the process cannot end before.
+    pub(super) fn new(watches: bool) -> Self {
+        Self { due: Instant::now(), every: SOON, watches, changes: None }
     }
 
     /// The next look comes soon.
     pub(super) fn soon(&mut self) {
+        self.every = SOON;
         self.due = self.due.min(Instant::now() + SOON);
     }
 
     /// Begins to watch these files. They are looked at after it, so that no
     /// change falls between.
     pub(super) fn watch<'a>(&mut self, files: impl IntoIterator<Item = &'a Path>) {
-        self.changes = Changes::of(files);
-        self.due = Instant::now() + if self.changes.is_some() { SELDOM } else { SOON };
+        self.changes = if self.watches { Changes::of(files) } else { None };
+        if !self.watches {
+            self.every = SELDOM.min(2 * self.every);
+        }
+        self.due = Instant::now() + if self.changes.is_some() { SELDOM } else { self.every };
     }
 
     /// Waits until a look is due.
@@ -126,7 +137,7 @@ mod tests {
         let with_its_folder = || fs::rename(&folder, folder.with_extension("old"));
         let goes: [&dyn Fn() -> std::io::Result<()>; 4] =
             [&removed, &replaced, &moved, &with_its_folder];
-        let mut looks = Looks::new();
+        let mut looks = Looks::new(true);
         looks.watch([&*file]);
         assert!(looks.due <= Instant::now() + SOON, "it is not there");
         for go in goes {
@@ -138,6 +149,19 @@ mod tests {
             go().unwrap();
             looks.changes.as_ref().unwrap().came().await;
         }
+        looks.soon();
+        assert!(looks.due <= Instant::now() + SOON);
+    }
+    #[tokio::test(start_paused = true)]
+    async fn f54_without_a_watch_the_looks_of_a_quiet_hour_are_few() {
+        let mut looks = Looks::new(false);
+        let (began, mut count) = (Instant::now(), 0);
+        while began.elapsed() < Duration::from_secs(3600) {
+            looks.due().await;
+            looks.watch([]);
+            count += 1;
+        }
+        assert!((60..=75).contains(&count), "{count}");
         looks.soon();
         assert!(looks.due <= Instant::now() + SOON);
     }

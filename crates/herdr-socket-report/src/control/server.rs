@@ -1,9 +1,8 @@
 //! The thread that serves the control sockets.
 
-use std::fs;
 use std::future::pending;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -34,6 +33,8 @@ pub(crate) struct Addresses {
     /// Beside the lease, from the moment its reporter holds that on.
     pub(crate) pane: PathBuf,
     pub(crate) own: Option<PathBuf>,
+    /// Who launched us has begun to listen at our own.
+    pub(crate) begun: Option<StdListener>,
 }
 
 /// The control sockets of a reporter. Reporting never waits for them.
@@ -112,8 +113,6 @@ struct Listening {
     open: Option<(UnixListener, SocketFile)>,
 }
 
-type Listen = fn(&Path) -> io::Result<(UnixListener, SocketFile)>;
-
 impl Server {
     fn run(self, addresses: Addresses, stopped: oneshot::Receiver<()>, closed: mpsc::Sender<()>) {
         match runtime() {
@@ -136,12 +135,15 @@ impl Server {
         let path = addresses.own.unwrap_or_default();
         let mut own = Listening { at: Address::Own, path, open: None };
         if has_own {
-            let outcome = own.listen(SocketFile::listen_alone);
+            let outcome = own.listen(|path| match addresses.begun {
+                Some(listener) => Ok((listener, SocketFile::at(path)?)),
+                None => SocketFile::listen_alone(path),
+            });
             drop(self.opened.send((Address::Own, outcome)));
             SocketFile::sweep(&own.path);
         }
         let mut may_open = true;
-        let mut looks = Looks::new();
+        let mut looks = Looks::new(has_own);
         let mut clients = JoinSet::new();
         loop {
             let accepted = tokio::select! {
@@ -172,6 +174,7 @@ impl Server {
             };
             match accepted {
                 Ok((stream, at)) if is_ours(&stream) => {
+                    looks.soon();
                     let caller = Caller { stream, at, door: self.door.clone() };
                     clients.spawn_local(serve(caller, self.intake.clone()));
                 }
@@ -190,12 +193,13 @@ impl Server {
 }
 
 impl Listening {
-    /// Begins to listen, in a folder that may have been removed since the lease
-    /// was taken.
-    fn listen(&mut self, listen: Listen) -> io::Result<()> {
-        let folder = self.path.parent().unwrap_or(Path::new("/"));
-        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        let open = made.and_then(|()| listen(&self.path));
+    fn listen(
+        &mut self,
+        listen: impl FnOnce(&Path) -> io::Result<(StdListener, SocketFile)>,
+    ) -> io::Result<()> {
+        let open = SocketFile::make_folder(&self.path)
+            .and_then(|()| listen(&self.path))
+            .and_then(|(listener, file)| Ok((UnixListener::from_std(listener)?, file)));
         self.open = Some(open.inspect_err(|error| tracing::warn!(%error, "no control socket"))?);
         Ok(())
     }

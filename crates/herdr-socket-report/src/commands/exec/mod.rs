@@ -5,10 +5,10 @@ mod init;
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
+use std::process::{Command, Stdio};
 
 use herdr_proto::ReportState;
 use herdr_reporter::Role;
@@ -16,12 +16,12 @@ use herdr_reporter::sidecar::LeaseFile;
 use rustix::process::getpid;
 
 use crate::commands::{flags_before, settings_that_fit};
-use crate::control::HERDR_REPORT_SOCKET;
+use crate::control::{HERDR_REPORT_SOCKET, SocketFile};
 use crate::exit::Exit;
 use crate::output::say;
 use crate::place::{PaneFlags, Place};
 use crate::settings::flags::SettingFlags;
-use crate::supervisor::{Watched, Word, launch};
+use crate::supervisor::{Watched, start};
 use crate::text::shown;
 use crate::words::agent_of;
 use crate::words::{command, state, states};
@@ -62,9 +62,6 @@ pub(crate) struct Args {
     command: Vec<OsString>,
 }
 
-/// How long CMD waits for its supervisor. It runs with or without one.
-const PATIENCE: Duration = Duration::from_millis(200);
-
 /// Becomes the command; comes back only if it cannot.
 pub(crate) fn run(args: Args) -> Exit {
     let Some((program, arguments)) = args.command.split_first() else { return Exit::Usage };
@@ -88,14 +85,8 @@ pub(crate) fn run(args: Args) -> Exit {
             }
             let lease = LeaseFile::of_pane(config, &pane);
             let socket = lease.supervisor_socket(std::process::id());
-            match supervise_this_process(args.command.len(), program) {
-                Ok(Word::Deaf) => say(&format!(
-                    "what hooks say is not heard: nobody can listen at {}; set XDG_RUNTIME_DIR to \
-                     a folder of this user's own",
-                    shown(&socket.to_string_lossy())
-                )),
-                Ok(_) => {}
-                Err(error) => say(&format!("no supervisor, so nothing is reported: {error}")),
+            if let Err(error) = supervise_this_process(&socket, args.command.len(), program) {
+                say(&format!("no supervisor, so nothing is reported: {error}"));
             }
             // Also where nobody listens: what it says must not be taken for
             // another agent's.
@@ -133,11 +124,35 @@ fn is_there(program: &Path) -> bool {
         && std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
-fn supervise_this_process(command_words: usize, program: &OsStr) -> Result<Word, String> {
+/// Starts a supervisor and does not wait for it: it is handed a socket that
+/// listens already, where hooks wait in line for it.
+fn supervise_this_process(
+    socket: &Path,
+    command_words: usize,
+    program: &OsStr,
+) -> Result<(), String> {
+    let (listener, file) =
+        match SocketFile::make_folder(socket).and_then(|()| SocketFile::listen_alone(socket)) {
+            Ok((listener, file)) => (Stdio::from(OwnedFd::from(listener)), Some(file)),
+            // This process has its supervisor already.
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Ok(()),
+            Err(_) => {
+                say(&format!(
+                    "what hooks say is not heard: nobody can listen at {}; set XDG_RUNTIME_DIR to \
+                     a folder of this user's own",
+                    shown(&socket.to_string_lossy())
+                ));
+                (Stdio::null(), None)
+            }
+        };
     let watched = Watched::open(getpid().as_raw_nonzero().get())?;
     let watched = watched.ok_or("this process cannot be found")?;
-    launch(&watched, flags_before(command_words), Some(program), PATIENCE)
-        .map_err(|error| error.to_string())
+    start(&watched, flags_before(command_words), Some(program), listener)
+        .map_err(|error| error.to_string())?;
+    if let Some(file) = file {
+        file.leave();
+    }
+    Ok(())
 }
 
 fn scrub(command: &mut Command) {
