@@ -257,6 +257,14 @@ fn a_hook_is_never_failed() {
 }
 
 #[test]
+fn a_look_that_shows_the_state_is_its_confirmation() {
+    let pane = Pane::new();
+    pane.quietly(&["state", "working", "--confirm", "--hedge=false"]);
+    // One look before the report and one after it.
+    assert_eq!(requests(&pane.herdr, "pane.get").len(), 2);
+}
+
+#[test]
 fn asked_for_the_outcome_it_is_in_the_exit_code() {
     let pane = Pane::new();
     let code = |arguments: &[&str]| {
