@@ -59,7 +59,7 @@ fn parse(line: &[u8]) -> Result<EventLine, LineError> {
     let Value::Object(fields) = value else { return Err(LineError::NotAnObject) };
     let mut fields = Fields::of(fields);
     let Some(Value::Text(event)) = fields.take("event") else { return Err(LineError::NoKind) };
-    let Some(event) = KINDS.split(' ').find(|known| *known == event) else {
+    let Some(event) = KINDS.into_iter().find(|known| *known == event) else {
         return Err(LineError::UnknownKind(shown(&event)));
     };
     fields.event = event;
@@ -80,9 +80,27 @@ fn not_json(error: &serde_json::Error) -> LineError {
 }
 
 /// Every event, as lines name it.
-pub(super) const KINDS: &str = "session_started session_ended agent_started agent_settled tool_started tool_finished \
-     prompt_opened prompt_closed progress_changed workflow_snapshot workflow_unavailable state_set \
-     title_changed model_changed usage_changed tokens_changed labels_changed release flush";
+pub(super) const KINDS: [&str; 19] = [
+    "session_started",
+    "session_ended",
+    "agent_started",
+    "agent_settled",
+    "tool_started",
+    "tool_finished",
+    "prompt_opened",
+    "prompt_closed",
+    "progress_changed",
+    "workflow_snapshot",
+    "workflow_unavailable",
+    "state_set",
+    "title_changed",
+    "model_changed",
+    "usage_changed",
+    "tokens_changed",
+    "labels_changed",
+    "release",
+    "flush",
+];
 
 fn read(event: &str, fields: &mut Fields<'_>) -> Result<EventLine, LineError> {
     let event = match event {
