@@ -1,6 +1,6 @@
 //! `attach`: a supervisor for a process that runs already.
 
-use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 use herdr_proto::ReportState;
@@ -8,6 +8,7 @@ use herdr_reporter::Role;
 use herdr_reporter::sidecar::LeaseFile;
 
 use crate::commands::{KEPT, flags_before, settings};
+use crate::control::{Call, Hello};
 use crate::exit::{Exit, Stop, say_why, usage};
 use crate::output::say;
 use crate::place::{PaneFlags, Place};
@@ -79,7 +80,7 @@ fn attach(args: Args) -> Result<Exit, Stop> {
     };
     loaded.warnings.iter().for_each(|warning| say(warning));
     let lease = LeaseFile::of_pane(config, pane);
-    if UnixStream::connect(lease.supervisor_socket(args.pid.unsigned_abs())).is_ok() {
+    if answers(&lease.supervisor_socket(args.pid.unsigned_abs())) {
         return Ok(Exit::Fine);
     }
     match supervise(&watched)? {
@@ -100,7 +101,7 @@ fn attach(args: Args) -> Result<Exit, Stop> {
                 args.pid
             ),
         )),
-        Word::Gone | Word::Deaf => {
+        Word::Gone => {
             let ended = "the supervisor has ended at once; the process may be gone";
             Err(Stop(Exit::Refused, ended.to_owned()))
         }
@@ -117,13 +118,20 @@ fn attach_outside(
 ) -> Result<(), Stop> {
     let pid = pid.unsigned_abs();
     let socket = Terminal::lease(&settings.config).supervisor_socket(pid);
-    if Terminal::of(settings, place, Some(pid)).is_some() && UnixStream::connect(socket).is_err() {
+    if Terminal::of(settings, place, Some(pid)).is_some() && !answers(&socket) {
         supervise(watched)?;
     }
     Ok(())
 }
 
+/// Whether the process has a supervisor that answers: one that was just killed
+/// may still let us connect.
+fn answers(socket: &Path) -> bool {
+    let call = Call::to(socket, SERVER);
+    call.and_then(|call| call.tell(&Hello::default(), &[], false)).is_ok()
+}
+
 fn supervise(watched: &Watched) -> Result<Word, Stop> {
-    launch(watched, flags_before(0), None, PATIENCE)
+    launch(watched, flags_before(0), PATIENCE)
         .map_err(|error| Stop(Exit::Unreachable, format!("no supervisor can be started: {error}")))
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use herdr_proto::ReportState;
-use herdr_reporter::sidecar::{Activity, activity, holds_lease, lease_held};
+use herdr_reporter::sidecar::{Activity, activity, holds_lease, lease_held, lease_lost};
 use herdr_reporter::{
     AgentEvent, Diagnostic, DiagnosticKind, Feed, Flushed, Handle, Receipt, Refused, Status,
 };
@@ -124,6 +124,13 @@ impl Intake {
                 return;
             }
             self.after(turn).await;
+        }
+    }
+
+    /// Waits until whoever reports just now does not hold the pane's lease.
+    pub(super) async fn lease_lost(&self) {
+        if let To::Reporter(handle) = self.now().0 {
+            lease_lost(&handle).await;
         }
     }
 

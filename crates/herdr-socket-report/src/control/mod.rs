@@ -11,6 +11,7 @@ mod client;
 mod door;
 mod hello;
 mod intake;
+mod looks;
 mod outbox;
 mod server;
 mod socket_file;

@@ -1,9 +1,8 @@
 //! The thread that serves the control sockets.
 
-use std::fs;
 use std::future::pending;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -13,11 +12,11 @@ use rustix::process::geteuid;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::{JoinSet, LocalSet};
-use tokio::time::MissedTickBehavior;
 
 use super::client::{Caller, serve};
 use super::door::{Address, Door};
 use super::intake::Intake;
+use super::looks::Looks;
 use super::socket_file::SocketFile;
 use crate::wait::runtime;
 
@@ -29,15 +28,13 @@ const CLOSING: Duration = Duration::from_millis(50);
 /// How long the clients of a reporter that has ended are waited for.
 const FAREWELL: Duration = Duration::from_millis(300);
 
-/// Between two looks at whether the sockets' files are still there. A hook waits
-/// for a supervisor's within its second.
-const LOOK: Duration = Duration::from_millis(400);
-
 /// Where an owner listens.
 pub(crate) struct Addresses {
     /// Beside the lease, from the moment its reporter holds that on.
     pub(crate) pane: PathBuf,
     pub(crate) own: Option<PathBuf>,
+    /// Who launched us has begun to listen at our own.
+    pub(crate) begun: Option<StdListener>,
 }
 
 /// The control sockets of a reporter. Reporting never waits for them.
@@ -116,8 +113,6 @@ struct Listening {
     open: Option<(UnixListener, SocketFile)>,
 }
 
-type Listen = fn(&Path) -> io::Result<(UnixListener, SocketFile)>;
-
 impl Server {
     fn run(self, addresses: Addresses, stopped: oneshot::Receiver<()>, closed: mpsc::Sender<()>) {
         match runtime() {
@@ -140,13 +135,15 @@ impl Server {
         let path = addresses.own.unwrap_or_default();
         let mut own = Listening { at: Address::Own, path, open: None };
         if has_own {
-            let outcome = own.listen(SocketFile::listen_alone);
+            let outcome = own.listen(|path| match addresses.begun {
+                Some(listener) => Ok((listener, SocketFile::at(path)?)),
+                None => SocketFile::listen_alone(path),
+            });
             drop(self.opened.send((Address::Own, outcome)));
             SocketFile::sweep(&own.path);
         }
         let mut may_open = true;
-        let mut look = tokio::time::interval(LOOK);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut looks = Looks::new(has_own);
         let mut clients = JoinSet::new();
         loop {
             let accepted = tokio::select! {
@@ -157,15 +154,19 @@ impl Server {
                     // Another try comes after the next look.
                     may_open = outcome.is_ok();
                     drop(self.opened.send((Address::Pane, outcome)));
+                    looks.soon();
                     continue;
                 }
-                _ = look.tick() => {
+                () = self.intake.lease_lost(), if pane.open.is_some() => {
+                    pane.open = None;
+                    continue;
+                }
+                () = looks.due() => {
                     may_open = true;
-                    if self.intake.holds_lease() != Some(true) {
-                        pane.open = None;
+                    looks.watch([&own, &pane].into_iter().filter_map(Listening::file));
+                    if own.was_lost() | pane.was_lost() {
+                        looks.soon();
                     }
-                    own.keep_in_place();
-                    pane.keep_in_place();
                     continue;
                 }
                 accepted = pane.accept(), if clients.len() < CLIENTS_MAX => accepted,
@@ -173,6 +174,7 @@ impl Server {
             };
             match accepted {
                 Ok((stream, at)) if is_ours(&stream) => {
+                    looks.soon();
                     let caller = Caller { stream, at, door: self.door.clone() };
                     clients.spawn_local(serve(caller, self.intake.clone()));
                 }
@@ -191,22 +193,29 @@ impl Server {
 }
 
 impl Listening {
-    /// Begins to listen, in a folder that may have been removed since the lease
-    /// was taken.
-    fn listen(&mut self, listen: Listen) -> io::Result<()> {
-        let folder = self.path.parent().unwrap_or(Path::new("/"));
-        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        let open = made.and_then(|()| listen(&self.path));
+    fn listen(
+        &mut self,
+        listen: impl FnOnce(&Path) -> io::Result<(StdListener, SocketFile)>,
+    ) -> io::Result<()> {
+        let open = SocketFile::make_folder(&self.path)
+            .and_then(|()| listen(&self.path))
+            .and_then(|(listener, file)| Ok((UnixListener::from_std(listener)?, file)));
         self.open = Some(open.inspect_err(|error| tracing::warn!(%error, "no control socket"))?);
         Ok(())
     }
 
-    /// Listens anew where somebody has removed the file.
-    fn keep_in_place(&mut self) {
-        if self.open.as_ref().is_some_and(|(_, file)| !file.is_there()) {
-            // Where that fails for now, the next look tries again.
+    fn file(&self) -> Option<&Path> {
+        self.open.as_ref().map(|_| &*self.path)
+    }
+
+    /// Whether somebody has removed the file. Then it listens anew, and where
+    /// that fails for now, the next look tries again.
+    fn was_lost(&mut self) -> bool {
+        let lost = self.open.as_ref().is_some_and(|(_, file)| !file.is_there());
+        if lost {
             drop(self.listen(SocketFile::listen_alone));
         }
+        lost
     }
 
     async fn accept(&self) -> io::Result<(UnixStream, Address)> {

@@ -1,13 +1,12 @@
 //! The control socket's file: made, watched, and removed.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, DirBuilder, Permissions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
-use std::os::unix::net::UnixStream as StdStream;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use herdr_reporter::sidecar::supervised_by;
-use tokio::net::UnixListener;
 
 /// A listening socket's file. It goes when this does, unless it is another
 /// one's by then.
@@ -31,21 +30,38 @@ impl SocketFile {
             Err(error) => return Err(error),
         }
         let listener = UnixListener::bind(path)?;
+        listener.set_nonblocking(true)?;
         fs::set_permissions(path, Permissions::from_mode(0o600))?;
+        Ok((listener, Self::at(path)?))
+    }
+
+    /// The file of a socket that another process has begun to listen at.
+    pub(super) fn at(path: &Path) -> io::Result<Self> {
         let data = fs::symlink_metadata(path)?;
-        let file = Self { path: path.to_path_buf(), identity: (data.dev(), data.ino()) };
-        Ok((listener, file))
+        Ok(Self { path: path.to_path_buf(), identity: (data.dev(), data.ino()) })
+    }
+
+    /// Leaves the file to a process that goes on listening.
+    pub(crate) fn leave(self) {
+        std::mem::forget(self);
     }
 
     /// The same, unless somebody listens there already.
     pub(crate) fn listen_alone(path: &Path) -> io::Result<(UnixListener, Self)> {
-        match StdStream::connect(path) {
+        match UnixStream::connect(path) {
             Ok(_) => {
                 let what = "somebody listens there already";
                 Err(io::Error::new(io::ErrorKind::AddrInUse, what))
             }
             Err(_) => Self::listen(path),
         }
+    }
+
+    /// Makes the folder of such a file, which may have been removed since the
+    /// lease was taken.
+    pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)
     }
 
     /// Removes what supervisors that were killed have left beside this one.
@@ -56,7 +72,7 @@ impl SocketFile {
             let ended = matches!(supervised_by(&path), Some((_, false)));
             // One of another container may only seem to have ended.
             let refuses = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-            if ended && StdStream::connect(&path).is_err_and(refuses) {
+            if ended && UnixStream::connect(&path).is_err_and(refuses) {
                 let _ = fs::remove_file(path);
             }
         }

@@ -1,12 +1,11 @@
 //! From bytes to numbered event lines.
 
+use std::io::BufRead;
 use std::time::Duration;
 
-use bytes::BytesMut;
 use herdr_reporter::sidecar::EventLine;
 use herdr_reporter::{AgentEvent, Refused};
 use serde_json::Value;
-use tokio_util::codec::{AnyDelimiterCodec, Decoder};
 
 /// Longest event line, in bytes. A longer one is skipped without being held.
 pub(crate) const LINE_MAX: usize = 1024 * 1024;
@@ -58,49 +57,49 @@ pub(crate) trait Hear {
 }
 
 /// Divides bytes into lines and reads them.
+#[derive(Default)]
 pub(crate) struct LineReader {
-    codec: AnyDelimiterCodec,
-    buffer: BytesMut,
+    /// The beginning of a line.
+    begun: Vec<u8>,
+    /// It was too long, and its rest is skipped.
+    skips: bool,
     line: u64,
 }
 
 impl LineReader {
     pub(crate) fn new() -> Self {
-        let codec =
-            AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), b"\n".to_vec(), LINE_MAX);
-        Self { codec, buffer: BytesMut::new(), line: 0 }
+        Self::default()
     }
 
     /// Takes bytes; what they complete is added to `items`.
-    pub(crate) fn push(&mut self, bytes: &[u8], items: &mut Vec<Item>) {
-        self.buffer.extend_from_slice(bytes);
-        loop {
-            let line = self.codec.decode(&mut self.buffer);
-            if !self.take(line, items) {
-                return;
+    pub(crate) fn push(&mut self, mut bytes: &[u8], items: &mut Vec<Item>) {
+        while let Ok(1..) = bytes.read_until(b'\n', &mut self.begun) {
+            let whole = self.begun.ends_with(b"\n");
+            if whole || self.begun.len() > LINE_MAX {
+                self.take(whole, items);
             }
         }
     }
 
     /// Nothing follows; a last line without a newline counts.
     pub(crate) fn finish(&mut self, items: &mut Vec<Item>) {
-        loop {
-            let line = self.codec.decode_eof(&mut self.buffer);
-            if !self.take(line, items) {
-                return;
-            }
+        if !self.begun.is_empty() {
+            self.take(true, items);
         }
     }
 
-    fn take<E>(&mut self, line: Result<Option<bytes::Bytes>, E>, items: &mut Vec<Item>) -> bool {
-        let what = match line {
-            Ok(Some(bytes)) => EventLine::parse(&bytes).map_err(|error| error.to_string()),
-            Ok(None) => return false,
-            Err(_) => Err(format!("longer than {LINE_MAX} bytes; skipped")),
-        };
-        self.line += 1;
-        items.extend(what.transpose().map(|what| Item { line: self.line, what }));
-        true
+    fn take(&mut self, whole: bool, items: &mut Vec<Item>) {
+        if !std::mem::replace(&mut self.skips, !whole) {
+            let line = self.begun.strip_suffix(b"\n").unwrap_or(&self.begun);
+            let what = if line.len() > LINE_MAX {
+                Err(format!("longer than {LINE_MAX} bytes; skipped"))
+            } else {
+                EventLine::parse(line).map_err(|error| error.to_string())
+            };
+            self.line += 1;
+            items.extend(what.transpose().map(|what| Item { line: self.line, what }));
+        }
+        self.begun.clear();
     }
 }
 
@@ -141,7 +140,7 @@ mod tests {
         let chunk = vec![b'x'; 64 * 1024];
         for _ in 0..200 {
             reader.push(&chunk, &mut items);
-            assert!(reader.buffer.len() <= LINE_MAX + 64 * 1024);
+            assert!(reader.begun.len() <= LINE_MAX + 64 * 1024);
         }
         reader.push(b"\n", &mut items);
         reader.push(START, &mut items);

@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use herdr_reporter::sidecar::{
@@ -10,9 +11,9 @@ use herdr_reporter::sidecar::{
 };
 use herdr_reporter::{DiagnosticKind, Reporter, UnverifiedPane};
 use herdr_socket_transport::Endpoint;
-use rustix::stdio::{dup2_stdin, dup2_stdout};
+use rustix::io::fcntl_dupfd_cloexec;
+use rustix::stdio::{dup2_stdin, dup2_stdout, stdout};
 
-use super::launch::step_aside;
 use super::outside::keep_outside;
 use super::watched::Seen;
 use super::{Args, Watched, Word};
@@ -46,12 +47,8 @@ const QUIET: Duration = Duration::from_secs(1);
 /// How long an outer supervisor may take to listen.
 const OUTER: Duration = Duration::from_secs(2);
 
-/// Watches over a process to its end; or, asked to detach, starts the one that
-/// does.
+/// Watches over a process to its end.
 pub(crate) fn keep(args: &Args) -> Exit {
-    if args.detach {
-        return step_aside().map_or(Exit::Usage, |()| Exit::Fine);
-    }
     let Ok(watched) = Watched::inherited(args.of, args.since.clone()) else { return Exit::Usage };
     // Whoever launched us has said by now what is wrong with its settings.
     let agent = args.command.as_ref().and_then(|command| agent_of(command.as_ref()));
@@ -147,7 +144,8 @@ impl Supervisor {
     /// before the process's: its hooks would be taken for somebody's else.
     fn run(mut self, signals: &Signals, stays: bool) -> Exit {
         let own = self.lease.supervisor_socket(self.pid);
-        let addresses = Addresses { pane: self.lease.control_socket(), own: Some(own) };
+        let begun = handed_over(&own);
+        let addresses = Addresses { pane: self.lease.control_socket(), own: Some(own), begun };
         let mut control = Control::start(addresses, &self.intake, self.door.clone());
         let heard = control.wait_open(Address::Own, END);
         let in_use = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
@@ -157,7 +155,7 @@ impl Supervisor {
         }
         let mut told = stays;
         if stays {
-            say(if matches!(heard, Some(Ok(()))) { Word::Ready } else { Word::Deaf });
+            let_go_of_stdout();
         }
         let mut seen = Seen::Nothing;
         while seen == Seen::Nothing {
@@ -317,6 +315,17 @@ impl Now {
 /// launcher that has gone is fine.
 pub(super) fn say(word: Word) {
     let _ = io::stdout().write_all(&word.line()).and_then(|()| io::stdout().flush());
+    let_go_of_stdout();
+}
+
+/// The socket that `exec` has begun to listen at for us: our standard output.
+pub(super) fn handed_over(own: &Path) -> Option<UnixListener> {
+    let listener = UnixListener::from(fcntl_dupfd_cloexec(stdout(), 3).ok()?);
+    let at = listener.local_addr().ok()?;
+    (at.as_pathname() == Some(own)).then_some(listener)
+}
+
+pub(super) fn let_go_of_stdout() {
     let null = File::options().write(true).open("/dev/null");
     let _ = null.map(|null| dup2_stdout(&null));
 }

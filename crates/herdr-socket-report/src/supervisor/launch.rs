@@ -2,22 +2,23 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::path::Path;
+use std::process::{Command, Stdio, exit};
 use std::time::{Duration, Instant};
 
+use fork::{Fork, fork, waitpid};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{COMMAND, Watched};
+use crate::control::SocketFile;
 
 /// What a supervisor says once it knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// It hears its process; for one that runs already, the pane is its own.
+    /// The pane is its own.
     Ready,
-    /// It can be heard by nobody.
-    Deaf,
     /// Another process reports for the pane.
     Deferred,
     /// The process does not run in the pane.
@@ -29,8 +30,7 @@ pub(crate) enum Word {
 }
 
 /// Words as they go through the pipe.
-const WORDS: [(Word, u8); 4] =
-    [(Word::Ready, b'r'), (Word::Deaf, b'h'), (Word::Deferred, b'd'), (Word::Foreign, b'f')];
+const WORDS: [(Word, u8); 3] = [(Word::Ready, b'r'), (Word::Deferred, b'd'), (Word::Foreign, b'f')];
 
 impl Word {
     pub(super) fn line(self) -> Vec<u8> {
@@ -38,48 +38,73 @@ impl Word {
     }
 }
 
-/// Between two looks at whether the middle process has ended.
-const LOOK: Duration = Duration::from_millis(1);
-
-/// Starts a supervisor by way of a middle process, which is gone when this
-/// returns: the supervisor is a child of nobody that is left. `flags` are as they
-/// were given, and `command` is for its name.
+/// Starts a supervisor for a process that runs already, and waits for its word.
 pub(crate) fn launch(
     watched: &Watched,
     flags: Vec<OsString>,
-    command: Option<&OsStr>,
     patience: Duration,
 ) -> io::Result<Word> {
     let until = Instant::now() + patience;
     let (mut word, said) = io::pipe()?;
-    let mut middle = ourselves()?;
-    middle.args([COMMAND, "--detach", "--of", &watched.pid().to_string()]);
-    if let Some(since) = watched.since() {
-        middle.args(["--since", since]);
-    }
-    middle.args(flags);
-    if let Some(command) = command {
-        middle.arg("--").arg(command);
-    }
-    middle.stdin(watched.to_stdin()?).stdout(said).stderr(Stdio::null());
-    let mut child = middle.spawn()?;
-    // It holds an end of the pipe, which would never be at its end.
-    drop(middle);
-    let word = wait_for(&mut word, until);
-    reap(&mut child, until);
-    word
+    start(watched, flags, None, said.into())?;
+    wait_for(&mut word, until)
 }
 
-/// In the middle process: starts the supervisor as it was asked for and leaves.
-pub(super) fn step_aside() -> io::Result<()> {
-    // Whatever else was inherited, such as a host's pipe that the command will
-    // close to say something, is the command's.
-    close_fds::set_fds_cloexec(3, &[]);
-    // All but the `--detach` that comes after the command's name.
-    let arguments = std::env::args_os().enumerate().filter(|(place, _)| ![0, 2].contains(place));
-    let arguments = arguments.map(|(_, argument)| argument);
+/// Starts a supervisor for a process that goes on at once: it is handed a socket
+/// that listens already, where hooks wait in line for it. False if nobody can
+/// listen there, so that hooks are not heard. `command` is for its name.
+pub(crate) fn supervise(
+    watched: &Watched,
+    socket: &Path,
+    flags: Vec<OsString>,
+    command: &OsStr,
+) -> io::Result<bool> {
+    let made = SocketFile::make_folder(socket).and_then(|()| SocketFile::listen_alone(socket));
+    let (listener, file) = match made {
+        Ok((listener, file)) => (Stdio::from(OwnedFd::from(listener)), Some(file)),
+        // The process has its supervisor already.
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Ok(true),
+        Err(_) => (Stdio::null(), None),
+    };
+    start(watched, flags, Some(command), listener)?;
+    let heard = file.is_some();
+    if let Some(file) = file {
+        file.leave();
+    }
+    Ok(heard)
+}
+
+/// Starts a supervisor by way of a middle process, which is gone when this
+/// returns: the supervisor is a child of nobody that is left. `flags` are as they
+/// were given, and `command` is for its name. For a process with one thread.
+fn start(
+    watched: &Watched,
+    flags: Vec<OsString>,
+    command: Option<&OsStr>,
+    output: Stdio,
+) -> io::Result<()> {
+    let mut supervisor = ourselves()?;
+    supervisor.args([COMMAND, "--of", &watched.pid().to_string()]);
+    if let Some(since) = watched.since() {
+        supervisor.args(["--since", since]);
+    }
+    supervisor.args(flags);
+    if let Some(command) = command {
+        supervisor.arg("--").arg(command);
+    }
+    supervisor.stdin(watched.to_stdin()?).stdout(output).stderr(Stdio::null());
     // Terminal signals go to the group in front, and that is not the supervisor's.
-    ourselves()?.args(arguments).stderr(Stdio::null()).process_group(0).spawn().map(|_| ())
+    supervisor.process_group(0);
+    let Fork::Parent(middle) = fork()? else {
+        // Whatever else was inherited, such as a host's pipe that the command
+        // will close to say something, is the command's.
+        close_fds::set_fds_cloexec(3, &[]);
+        exit(supervisor.spawn().map_or(1, |_| 0));
+    };
+    match waitpid(middle)? {
+        0 => Ok(()),
+        _ => Err(io::Error::other("its process cannot be started")),
+    }
 }
 
 /// This program, also after another version was installed over it, and where
@@ -104,15 +129,4 @@ fn wait_for(word: &mut PipeReader, until: Instant) -> io::Result<Word> {
     let count = word.read(&mut byte)?;
     let said = WORDS.into_iter().find(|(_, said)| count > 0 && *said == byte[0]);
     Ok(said.map_or(Word::Gone, |(word, _)| word))
-}
-
-fn reap(child: &mut Child, until: Instant) {
-    while let Ok(None) = child.try_wait() {
-        if Instant::now() >= until {
-            let _ = child.kill();
-            let _ = child.wait();
-            return;
-        }
-        thread::sleep(LOOK);
-    }
 }

@@ -19,7 +19,7 @@ use clap::Parser as _;
 use herdr_proto::ReportState;
 
 pub(crate) use keep::keep;
-pub(crate) use launch::{Word, launch, ourselves};
+pub(crate) use launch::{Word, launch, ourselves, supervise};
 pub(crate) use watched::Watched;
 
 use crate::place::PaneFlags;
@@ -38,9 +38,6 @@ pub(crate) struct Args {
     /// When that process started, where there is nothing better to know it by
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Start the supervisor and leave it alone
-    #[arg(long)]
-    detach: bool,
     /// Say this state until an event knows better
     #[arg(long, value_name = "STATE", value_parser = crate::words::state)]
     state: Option<ReportState>,

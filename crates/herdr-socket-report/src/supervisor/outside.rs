@@ -3,7 +3,7 @@
 use herdr_reporter::Reporter;
 use herdr_reporter::sidecar::suspend;
 
-use super::keep::{END, LOOK, say};
+use super::keep::{END, LOOK, handed_over, let_go_of_stdout, say};
 use super::watched::Seen;
 use super::{Args, Watched, Word};
 use crate::control::{Address, Addresses, Control, Door, Intake, Standing};
@@ -29,11 +29,16 @@ pub(super) fn keep_outside(
         intake.begin_with(state);
     }
     let own = lease.supervisor_socket(pid);
-    let addresses = Addresses { pane: lease.control_socket(), own: Some(own) };
+    let begun = handed_over(&own);
+    let addresses = Addresses { pane: lease.control_socket(), own: Some(own), begun };
     let mut control =
         Control::start(addresses, &intake, Door::of_supervisor(settings, &lease, pid));
-    let heard = control.wait_open(Address::Own, END);
-    say(if matches!(heard, Some(Ok(()))) { Word::Ready } else { Word::Deaf });
+    if args.command.is_some() {
+        let_go_of_stdout();
+    } else {
+        let _ = control.wait_open(Address::Own, END);
+        say(Word::Ready);
+    }
     while watched.wait(signals, LOOK) == Seen::Nothing {
         suspend(&reporter, watched.standing() == Standing::Stopped);
     }

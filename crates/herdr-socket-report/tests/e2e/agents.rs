@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::process::{Output, Stdio};
 
+use fake_herdr::Observation;
 use serde_json::json;
 
 use crate::pane::{Pane, complaints};
@@ -68,9 +69,12 @@ fn under_a_supervisor_hooks_tell_it() {
     for what in [TOLD, ASKED] {
         assert_eq!(complaints(&call(&pane, &["hook", "claude"], what)), "");
     }
-    let seen = pane.wait(|seen| seen.state_labels.contains_key("blocked"));
+    let blocked = |seen: &Observation| {
+        seen.agent_status == "blocked" && seen.state_labels.contains_key("blocked")
+    };
+    let seen = pane.wait(blocked);
     assert_eq!(seen.state_labels["blocked"], "Bash: npm test");
-    assert_eq!((seen.agent.as_deref(), seen.agent_status.as_str()), (Some("my-claude"), "blocked"));
+    assert_eq!(seen.agent.as_deref(), Some("my-claude"));
     assert_eq!(seen.title.as_deref(), Some("Fix the login"));
     started.finish();
     pane.wait(|seen| seen.title.is_none());

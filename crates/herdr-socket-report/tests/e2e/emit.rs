@@ -257,6 +257,16 @@ fn a_hook_is_never_failed() {
 }
 
 #[test]
+fn a_look_that_shows_the_state_is_its_confirmation() {
+    let pane = Pane::new();
+    pane.quietly(&["state", "working", "--confirm", "--hedge=false"]);
+    let log = pane.herdr.log();
+    let requests = log.iter().map(|exchange| exchange.request.parse::<serde_json::Value>());
+    let methods: Vec<_> = requests.map(|request| request.unwrap()["method"].take()).collect();
+    assert_eq!(methods, ["pane.process_info", "pane.get", "pane.report_agent", "pane.get"]);
+}
+
+#[test]
 fn asked_for_the_outcome_it_is_in_the_exit_code() {
     let pane = Pane::new();
     let code = |arguments: &[&str]| {

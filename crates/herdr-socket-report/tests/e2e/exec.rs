@@ -198,6 +198,15 @@ fn the_supervisor_holds_nothing_that_the_command_inherits() {
 }
 
 #[test]
+fn its_address_listens_before_the_command_starts() {
+    let pane = Pane::new();
+    let looks = "test -S \"$HERDR_REPORT_SOCKET\" && echo there; cat";
+    let mut started = pane.start(&["exec", "--agent", "bot", "sh", "-c", looks]);
+    assert_eq!(started.answer(), "there");
+    started.finish();
+}
+
+#[test]
 fn b14_a_killed_supervisor_leaves_the_command_unharmed_and_another_takes_over() {
     let pane = Pane::new();
     let mut started = pane.start(&["exec", "--state", "working", "cat"]);

@@ -73,6 +73,10 @@ impl Shared {
         .await
     }
 
+    pub(crate) async fn lease_lost(&self) {
+        self.waited(|state| (state.lease_decided() != Some(true)).then_some(())).await;
+    }
+
     fn await_lease(&self) {
         if !std::mem::replace(&mut self.lock().lease_awaited, true) {
             self.engine.notify_one();

@@ -1,12 +1,12 @@
 //! The fields of an event line, taken by name and type.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use herdr_proto::{ReportState, StateKey};
-use serde_json::{Map, Value};
-
 use super::near::{nearest, shown};
+use super::value::Value;
 use super::{EventId, ID_MAX_BYTES, LineError, PromptKind, TurnOutcome};
+use herdr_proto::{ReportState, StateKey};
 
 /// Every field that some event has, so that none is taken for another one
 /// written wrong.
@@ -17,20 +17,20 @@ const KNOWN: &str = "agent_id context_window id kind label labels message model 
 /// The fields of one event. A wrong one is told by name and type only; the
 /// value may be private.
 pub(super) struct Fields<'a> {
-    event: &'static str,
-    fields: &'a mut Map<String, Value>,
+    pub(super) event: &'static str,
+    fields: Vec<(Cow<'a, str>, Value<'a>)>,
 }
 
 /// What a field may hold, in words, and how it is read.
 pub(super) struct Kind<T> {
     expected: &'static str,
-    read: fn(Value) -> Result<T, Wrong>,
+    read: fn(Value<'_>) -> Result<T, Wrong>,
 }
 
 /// Why a value is not what a field may hold.
 pub(super) enum Wrong {
-    /// It is of another type.
-    Type(Value),
+    /// It is of another type, whose name this is.
+    Type(&'static str),
     /// It is of the right type, and what is wrong about it.
     Value(String),
     /// As `Value`, with what would be right.
@@ -38,8 +38,19 @@ pub(super) enum Wrong {
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(event: &'static str, fields: &'a mut Map<String, Value>) -> Self {
-        Self { event, fields }
+    pub(super) fn of(fields: Vec<(Cow<'a, str>, Value<'a>)>) -> Self {
+        Self { event: "", fields }
+    }
+
+    /// The field of this name; the last of them, as in most readers of JSON.
+    pub(super) fn take(&mut self, name: &str) -> Option<Value<'a>> {
+        let value = self.fields.iter_mut().rfind(|(field, _)| field == name);
+        value.map(|(_, value)| std::mem::replace(value, Value::Null))
+    }
+
+    fn is(&self, name: &str, what: fn(&Value<'_>) -> bool) -> bool {
+        let value = self.fields.iter().rfind(|(field, _)| field == name);
+        value.is_some_and(|(_, value)| what(value))
     }
 
     /// A field that may be absent; `null` is absent.
@@ -49,15 +60,15 @@ impl<'a> Fields<'a> {
         Kind { expected, read }: Kind<T>,
     ) -> Result<Option<T>, LineError> {
         debug_assert!(KNOWN.split(' ').any(|known| known == name), "{name}");
-        let Some(value) = self.fields.remove(name).filter(|value| !value.is_null()) else {
+        let Some(value) = self.take(name).filter(|value| !matches!(value, Value::Null)) else {
             return Ok(None);
         };
         read(value).map(Some).map_err(|wrong| match wrong {
             // There a number is right, only not this one.
-            Wrong::Type(Value::Number(_)) if expected.contains("whole number") => {
+            Wrong::Type("a number") if expected.contains("whole number") => {
                 self.problem(name, "is another number", expected)
             }
-            Wrong::Type(value) => self.problem(name, format!("is {}", type_of(&value)), expected),
+            Wrong::Type(other) => self.problem(name, format!("is {other}"), expected),
             Wrong::Value(problem) => self.problem(name, problem, expected),
             Wrong::Other(problem, expected) => self.problem(name, problem, expected),
         })
@@ -78,7 +89,7 @@ impl<'a> Fields<'a> {
         name: &'static str,
         kind: Kind<T>,
     ) -> Result<Option<T>, LineError> {
-        if self.fields.contains_key(name) {
+        if self.is(name, |_| true) {
             return self.optional(name, kind);
         }
         let or_null = if kind.expected.ends_with("null") { "" } else { " or null" };
@@ -92,14 +103,14 @@ impl<'a> Fields<'a> {
 
     /// As [`agent`](Self::agent), but an explicit `null` is nobody.
     pub(super) fn agent_or_nobody(&mut self) -> Result<Option<EventId>, LineError> {
-        if self.fields.get("agent_id").is_some_and(Value::is_null) {
+        if self.is("agent_id", |value| matches!(value, Value::Null)) {
             return Ok(None);
         }
         self.agent().map(Some)
     }
 
     fn missing(&self, field: &'static str, expected: impl Into<String>) -> LineError {
-        let names = self.fields.keys().map(String::as_str);
+        let names = self.fields.iter().map(|(name, _)| &**name);
         let unknown = names.filter(|name| !KNOWN.split(' ').any(|known| known == *name));
         let problem = match nearest(field, unknown) {
             Some(written) => format!("is missing, but `{}` is there", shown(written)),
@@ -119,21 +130,16 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
+impl From<Value<'_>> for Wrong {
+    fn from(value: Value<'_>) -> Self {
+        Self::Type(value.type_name())
     }
 }
 
 pub(super) const TEXT: Kind<String> = Kind { expected: "a text", read: text };
 
-fn text(value: Value) -> Result<String, Wrong> {
-    if let Value::String(text) = value { Ok(text) } else { Err(Wrong::Type(value)) }
+fn text(value: Value<'_>) -> Result<String, Wrong> {
+    if let Value::Text(text) = value { Ok(text.into_owned()) } else { Err(value.into()) }
 }
 
 /// A name for people; of a long one the beginning.
@@ -152,32 +158,36 @@ pub(super) const NAME: Kind<String> = Kind {
 pub(super) const ID: Kind<String> = Kind {
     expected: "a text or a number",
     read: |value| match value {
-        Value::String(id) if id.len() > ID_MAX_BYTES => {
+        Value::Text(id) if id.len() > ID_MAX_BYTES => {
             Err(Wrong::Other(format!("has {} bytes", id.len()), "up to 1024 bytes"))
         }
-        Value::String(id) => Ok(id),
+        Value::Text(id) => Ok(id.into_owned()),
         Value::Number(id) => Ok(id.to_string()),
-        other => Err(Wrong::Type(other)),
+        other => Err(other.into()),
     },
 };
 
 /// An id that is only given back.
-pub(super) const ANY_ID: Kind<Value> = Kind {
+pub(super) const ANY_ID: Kind<serde_json::Value> = Kind {
     expected: ID.expected,
     read: |value| match value {
-        Value::String(_) | Value::Number(_) => Ok(value),
-        other => Err(Wrong::Type(other)),
+        Value::Text(id) => Ok(id.into()),
+        Value::Number(id) => Ok(id.into()),
+        other => Err(other.into()),
     },
 };
 
-pub(super) const FLAG: Kind<bool> =
-    Kind { expected: "true or false", read: |value| value.as_bool().ok_or(Wrong::Type(value)) };
+pub(super) const FLAG: Kind<bool> = Kind {
+    expected: "true or false",
+    read: |value| if let Value::Flag(flag) = value { Ok(flag) } else { Err(value.into()) },
+};
 
 pub(super) const NUMBER: Kind<u64> = Kind { expected: "a whole number from 0 on", read: whole };
 
 /// JavaScript hosts may write a whole number as `1e3` or `5.0`.
-fn whole(value: Value) -> Result<u64, Wrong> {
+fn whole(value: Value<'_>) -> Result<u64, Wrong> {
     const EXACT_UP_TO: f64 = 9_007_199_254_740_992.0;
+    let Value::Number(value) = value else { return Err(value.into()) };
     let whole = |number: &f64| number.fract() == 0.0 && (0.0..=EXACT_UP_TO).contains(number);
     #[expect(
         clippy::cast_possible_truncation,
@@ -185,7 +195,7 @@ fn whole(value: Value) -> Result<u64, Wrong> {
         reason = "whole, not negative and within 2^53"
     )]
     let from_float = || value.as_f64().filter(whole).map(|number| number as u64);
-    value.as_u64().or_else(from_float).ok_or(Wrong::Type(value))
+    value.as_u64().or_else(from_float).ok_or(Wrong::Type("a number"))
 }
 
 pub(super) const PERCENT: Kind<u8> = Kind {
@@ -199,11 +209,11 @@ pub(super) const PERCENT: Kind<u8> = Kind {
 pub(super) const TEXTS: Kind<Vec<String>> = Kind {
     expected: "a list of texts",
     read: |value| {
-        let Value::Array(items) = value else { return Err(Wrong::Type(value)) };
-        let text = |(place, item): (usize, Value)| match item {
-            Value::String(text) => Ok(text),
+        let Value::List(items) = value else { return Err(value.into()) };
+        let text = |(place, item): (usize, Value<'_>)| match item {
+            Value::Text(text) => Ok(text.into_owned()),
             Value::Number(number) => Ok(number.to_string()),
-            other => Err(Wrong::Value(format!("has {} in place {place}", type_of(&other)))),
+            other => Err(Wrong::Value(format!("has {} in place {place}", other.type_name()))),
         };
         (1..).zip(items).map(text).collect()
     },
@@ -214,13 +224,13 @@ type Texts<K> = BTreeMap<K, Option<String>>;
 pub(super) const TEXT_MAP: Kind<Texts<String>> =
     Kind { expected: "an object of texts and nulls", read: text_map };
 
-fn text_map(value: Value) -> Result<Texts<String>, Wrong> {
-    let Value::Object(map) = value else { return Err(Wrong::Type(value)) };
-    let text = |(key, value): (String, Value)| match value {
-        Value::Null => Ok((key, None)),
-        Value::String(text) => Ok((key, Some(text))),
-        Value::Number(number) => Ok((key, Some(number.to_string()))),
-        other => Err(Wrong::Value(format!("has {} under `{}`", type_of(&other), shown(&key)))),
+fn text_map(value: Value<'_>) -> Result<Texts<String>, Wrong> {
+    let Value::Object(map) = value else { return Err(value.into()) };
+    let text = |(key, value): (Cow<'_, str>, Value<'_>)| match value {
+        Value::Null => Ok((key.into_owned(), None)),
+        Value::Text(text) => Ok((key.into_owned(), Some(text.into_owned()))),
+        Value::Number(number) => Ok((key.into_owned(), Some(number.to_string()))),
+        other => Err(Wrong::Value(format!("has {} under `{}`", other.type_name(), shown(&key)))),
     };
     map.into_iter().map(text).collect()
 }

@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use serde_json::Value;
 use serde_json::error::Category;
 
 use super::fields::{
@@ -9,6 +8,7 @@ use super::fields::{
 };
 use super::near::shown;
 use super::repair::repaired;
+use super::value::Value;
 use super::{AgentEvent, LineError, Prompt, SessionStarted};
 
 /// One line of the event language.
@@ -20,7 +20,7 @@ pub enum EventLine {
     /// The host wants to know when everything before it has been delivered.
     Flush {
         /// What the answer is to carry: a text, a number or null.
-        id: Value,
+        id: serde_json::Value,
         /// How long to wait at most.
         timeout: Duration,
     },
@@ -48,15 +48,22 @@ impl EventLine {
 }
 
 fn parse(line: &[u8]) -> Result<EventLine, LineError> {
-    let value = serde_json::from_slice(line)
-        .or_else(|error| serde_json::from_str(&repaired(line)).map_err(|_| error))
-        .map_err(|error| not_json(&error))?;
-    let Value::Object(mut map) = value else { return Err(LineError::NotAnObject) };
-    let Some(Value::String(event)) = map.remove("event") else { return Err(LineError::NoKind) };
-    let Some(event) = KINDS.split(' ').find(|known| *known == event) else {
+    let whole;
+    let value = match serde_json::from_slice(line) {
+        Ok(value) => value,
+        Err(error) => {
+            whole = repaired(line);
+            serde_json::from_str(&whole).map_err(|_| not_json(&error))?
+        }
+    };
+    let Value::Object(fields) = value else { return Err(LineError::NotAnObject) };
+    let mut fields = Fields::of(fields);
+    let Some(Value::Text(event)) = fields.take("event") else { return Err(LineError::NoKind) };
+    let Some(event) = KINDS.into_iter().find(|known| *known == event) else {
         return Err(LineError::UnknownKind(shown(&event)));
     };
-    read(event, &mut Fields::new(event, &mut map))
+    fields.event = event;
+    read(event, &mut fields)
 }
 
 fn not_json(error: &serde_json::Error) -> LineError {
@@ -73,9 +80,27 @@ fn not_json(error: &serde_json::Error) -> LineError {
 }
 
 /// Every event, as lines name it.
-pub(super) const KINDS: &str = "session_started session_ended agent_started agent_settled tool_started tool_finished \
-     prompt_opened prompt_closed progress_changed workflow_snapshot workflow_unavailable state_set \
-     title_changed model_changed usage_changed tokens_changed labels_changed release flush";
+pub(super) const KINDS: [&str; 19] = [
+    "session_started",
+    "session_ended",
+    "agent_started",
+    "agent_settled",
+    "tool_started",
+    "tool_finished",
+    "prompt_opened",
+    "prompt_closed",
+    "progress_changed",
+    "workflow_snapshot",
+    "workflow_unavailable",
+    "state_set",
+    "title_changed",
+    "model_changed",
+    "usage_changed",
+    "tokens_changed",
+    "labels_changed",
+    "release",
+    "flush",
+];
 
 fn read(event: &str, fields: &mut Fields<'_>) -> Result<EventLine, LineError> {
     let event = match event {

@@ -7,6 +7,7 @@ mod make;
 mod near;
 mod problem;
 mod repair;
+mod value;
 
 use std::collections::BTreeMap;
 

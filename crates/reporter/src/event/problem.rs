@@ -46,7 +46,7 @@ impl fmt::Display for LineError {
             Self::NoKind => f.write_str("`event` is missing or not a text")?,
             Self::UnknownKind(kind) => {
                 write!(f, "unknown event `{kind}`")?;
-                let near = nearest(kind, KINDS.split(' '));
+                let near = nearest(kind, KINDS);
                 return near.map_or(Ok(()), |near| write!(f, "; did you mean `{near}`?"));
             }
             Self::Field { event, field, problem, expected } => {

@@ -67,3 +67,12 @@ pub fn holds_lease(handle: &Handle, timeout: Duration) -> Option<bool> {
 pub async fn lease_held(handle: &Handle) -> bool {
     handle.shared.lease_held().await
 }
+
+/// Waits until this reporter does not have the pane's lease.
+///
+/// # Cancel safety
+///
+/// Dropping the future loses nothing.
+pub async fn lease_lost(handle: &Handle) {
+    handle.shared.lease_lost().await;
+}

@@ -117,11 +117,11 @@ impl Report {
                     let ttl = self.common.ttl;
                     let shared = shared.as_ref();
                     let once = Once { pane, lease, shared, loaded, ttl, started, until };
-                    let exit = straight(&once, events);
+                    let (exit, shows) = straight(&once, events);
                     if let Ok(place) = &place {
                         tell_terminal(loaded, place, events);
                     }
-                    return Ok(confirmed(exit));
+                    return Ok(if shows { exit } else { confirmed(exit) });
                 }
             };
             let refused = match call.tell(&hello, &lines, self.asked()) {
@@ -251,7 +251,8 @@ fn judge(answers: &Answers) -> Result<(), Stop> {
     Err(Stop(Exit::Unreachable, why))
 }
 
-fn straight(once: &Once<'_>, events: &[Event]) -> Exit {
+/// Says it to Herdr, and whether the pane was seen to show the state.
+fn straight(once: &Once<'_>, events: &[Event]) -> (Exit, bool) {
     let mut exit = Exit::Fine;
     let mut activity = Activity::default();
     let mut said = Vec::new();
@@ -266,14 +267,15 @@ fn straight(once: &Once<'_>, events: &[Event]) -> Exit {
     }
     let Some(reported) = once.report(said) else {
         say("nothing can be sent");
-        return Exit::Unreachable;
+        return (Exit::Unreachable, false);
     };
     let mut answers = Answers::of_once(&reported);
     if !reported.in_time && answers.diagnostics.iter().all(|(kind, _)| kind == "timeout") {
         let detail = "the server does not answer within 1 s";
         answers.diagnostics = vec![("timeout".to_owned(), detail.to_owned())];
     }
-    say_why(judge(&answers).map(|()| exit))
+    let shows = answers.states.last().is_some_and(|state| state.receipt == "applied");
+    (say_why(judge(&answers).map(|()| exit)), shows)
 }
 
 /// Tells the terminal, if it is to be told; whether it is.

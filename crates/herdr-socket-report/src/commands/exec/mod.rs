@@ -8,7 +8,6 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use herdr_proto::ReportState;
 use herdr_reporter::Role;
@@ -22,7 +21,7 @@ use crate::output::say;
 use crate::place::{PaneFlags, Place};
 use crate::program_status::Terminal;
 use crate::settings::flags::SettingFlags;
-use crate::supervisor::{Watched, Word, launch};
+use crate::supervisor::{Watched, supervise};
 use crate::text::shown;
 use crate::words::agent_of;
 use crate::words::{command, state, states};
@@ -63,9 +62,6 @@ pub(crate) struct Args {
     )]
     command: Vec<OsString>,
 }
-
-/// How long CMD waits for its supervisor. It runs with or without one.
-const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Becomes the command; comes back only if it cannot.
 pub(crate) fn run(args: Args) -> Exit {
@@ -109,13 +105,13 @@ pub(crate) fn run(args: Args) -> Exit {
             say(&format!("as the first process it cannot supervise: {}", stay()));
         }
         let socket = lease.supervisor_socket(std::process::id());
-        match supervise_this_process(args.command.len(), program) {
-            Ok(Word::Deaf) => say(&format!(
+        match supervise_this_process(&socket, args.command.len(), program) {
+            Ok(true) => {}
+            Ok(false) => say(&format!(
                 "what hooks say is not heard: nobody can listen at {}; set XDG_RUNTIME_DIR to a \
                  folder of this user's own",
                 shown(&socket.to_string_lossy())
             )),
-            Ok(_) => {}
             Err(error) => say(&format!("no supervisor, so nothing is reported: {error}")),
         }
         // Also where nobody listens: what it says must not be taken for another
@@ -147,10 +143,14 @@ fn is_there(program: &Path) -> bool {
         && std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
-fn supervise_this_process(command_words: usize, program: &OsStr) -> Result<Word, String> {
+fn supervise_this_process(
+    socket: &Path,
+    command_words: usize,
+    program: &OsStr,
+) -> Result<bool, String> {
     let watched = Watched::open(getpid().as_raw_nonzero().get())?;
     let watched = watched.ok_or("this process cannot be found")?;
-    launch(&watched, flags_before(command_words), Some(program), PATIENCE)
+    supervise(&watched, socket, flags_before(command_words), program)
         .map_err(|error| error.to_string())
 }
 

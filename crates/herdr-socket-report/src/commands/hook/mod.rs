@@ -87,7 +87,7 @@ impl Args {
         let has_flags = self.common.pane.any() || self.common.settings.any();
         report(self.common, agent, |loaded| {
             if !has_flags {
-                supervised::supervise(agent, &loaded.settings.config);
+                supervised::give_a_supervisor(agent, &loaded.settings.config);
             }
             said::said(agent, event.as_deref(), &payload, &loaded.settings.config)
         })

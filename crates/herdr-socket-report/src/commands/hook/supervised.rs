@@ -11,19 +11,16 @@ use herdr_reporter::{Config, Role};
 use crate::commands::agents::Agent;
 use crate::control::HERDR_REPORT_SOCKET;
 use crate::place::{PaneFlags, Place};
-use crate::supervisor::{Watched, launch};
+use crate::supervisor::{Watched, supervise};
 use crate::wait::blocking;
 
-/// How long the agent waits for its supervisor. Without one it goes on all the
-/// same, and what its hooks say goes straight to Herdr.
-const PATIENCE: Duration = Duration::from_millis(200);
 /// How long the server may take to say who runs in the pane.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Starts a supervisor for the agent, unless it has one or something else reports
 /// for the pane. The agent has to be among the processes that this one comes from,
 /// and proven to run in the pane.
-pub(super) fn supervise(agent: &Agent, config: &Config) {
+pub(super) fn give_a_supervisor(agent: &Agent, config: &Config) {
     let Ok(Place::Pane(pane)) = PaneFlags::default().find() else { return };
     let reports = config.enabled && config.role == Role::Interactive && config.leave_state;
     if !reports || std::env::var_os(HERDR_REPORT_SOCKET).is_some() {
@@ -41,6 +38,9 @@ pub(super) fn supervise(agent: &Agent, config: &Config) {
         return;
     }
     if let Ok(Ok(Some(watched))) = i32::try_from(process).map(Watched::open) {
-        let _ = launch(&watched, Vec::new(), Some(OsStr::new(agent.program)), PATIENCE);
+        // Without one the agent goes on all the same, and what its hooks say goes
+        // straight to Herdr.
+        let socket = lease.supervisor_socket(process);
+        let _ = supervise(&watched, &socket, Vec::new(), OsStr::new(agent.program));
     }
 }

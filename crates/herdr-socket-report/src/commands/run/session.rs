@@ -20,8 +20,9 @@ use crate::place::Place;
 use crate::reach::{Unreached, reach};
 use crate::supervisor::Watched;
 
-/// How long the end may take, delivery of the last state and release together.
-const END: Duration = Duration::from_millis(500);
+/// How long the end may take, delivery of the last state and release together:
+/// half a second with the end of the process itself.
+const END: Duration = Duration::from_millis(480);
 /// How much of it the last state and the open flushes may take.
 const LAST_STATE: Duration = Duration::from_millis(250);
 /// What the reporter's last words may take after its end.
@@ -56,7 +57,7 @@ impl Session {
         let follower = self.voice.follow(handle.diagnostics(), handle.receipts());
         let flushes = Flushes::new(handle.clone(), self.voice.clone());
         let mut control = self.lease.as_ref().map(|(door, lease)| {
-            let addresses = Addresses { pane: lease.control_socket(), own: None };
+            let addresses = Addresses { pane: lease.control_socket(), own: None, begun: None };
             Control::start(addresses, &Intake::new(handle.clone()), door.clone())
         });
         let mut stdin = Stdin::new(signals, host);

@@ -81,6 +81,7 @@ fn forward_all(args: &Args) -> Result<(), String> {
         format!("cannot listen at {named:?}: the path has {length} bytes, too many for a socket")
     })?;
     let (listener, file) = SocketFile::listen_alone(&listen).map_err(cannot)?;
+    let listener = UnixListener::from_std(listener).map_err(cannot)?;
     let (here, there) = (listen.display().to_string(), socket.display().to_string());
     say(&format!("listening at {here:?}, forwarding to {there:?}"));
 
