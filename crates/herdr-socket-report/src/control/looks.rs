@@ -43,7 +43,7 @@ impl Looks {
     pub(super) fn watch<'a>(&mut self, files: impl IntoIterator<Item = &'a Path>) {
         self.changes = if self.watches { Changes::of(files) } else { None };
         if !self.watches {
-            self.every = SELDOM.min(2 * self.every);
+            self.every = SELDOM.min(4 * self.every);
         }
         self.due = Instant::now() + if self.changes.is_some() { SELDOM } else { self.every };
     }

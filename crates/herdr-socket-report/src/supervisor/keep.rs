@@ -44,6 +44,8 @@ const ASK: Duration = Duration::from_millis(500);
 /// How long nobody else must have reported before a process that is behind
 /// shows again.
 const QUIET: Duration = Duration::from_secs(1);
+/// How many clients may wait in line.
+const BACKLOG: i32 = 128;
 /// How long an outer supervisor may take to listen.
 const OUTER: Duration = Duration::from_secs(2);
 
@@ -322,7 +324,10 @@ pub(super) fn say(word: Word) {
 pub(super) fn handed_over(own: &Path) -> Option<UnixListener> {
     let listener = UnixListener::from(fcntl_dupfd_cloexec(stdout(), 3).ok()?);
     let at = listener.local_addr().ok()?;
-    (at.as_pathname() == Some(own)).then_some(listener)
+    let ours = (at.as_pathname() == Some(own)).then_some(listener)?;
+    // Who asks whom it speaks to is told who has called this last.
+    let _ = rustix::net::listen(&ours, BACKLOG);
+    Some(ours)
 }
 
 pub(super) fn let_go_of_stdout() {

@@ -159,7 +159,7 @@ fn no_report_stands_inside_what_the_program_draws_and_nothing_else_is_written() 
         assert!(report[..end].iter().all(|byte| (0x20..0x7f).contains(byte)), "{text:?}");
         (rest, reports) = (&report[end + 2..], reports + 1);
     }
-    assert!(frames > 100 && reports > 3, "{frames} frames, {reports} reports");
+    assert!(frames > 100 && reports > 1, "{frames} frames, {reports} reports");
     let left: Vec<_> = terminal.store.iter().map(|(_, record)| record.state.to_string()).collect();
     assert_eq!(left, ["error"], "an outcome stays, and nothing else");
 }
