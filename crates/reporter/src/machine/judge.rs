@@ -1,4 +1,4 @@
-//! What a read-back says of the last report (protocol §5.8).
+//! What a read-back says about the last report (protocol §5.8).
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,9 @@ const APPLIED: Verdict = (Outcome::Applied, None);
 
 /// Judges the state that was last delivered.
 ///
-/// `pane.get` does not name the holder, so a claim of another source under the
-/// same label and in the same state passes as ours; the guarded fields tell.
+/// `pane.get` does not name the source that holds the row, so a claim of another source
+/// with the same label and state passes as ours. The guarded presentation tells the two
+/// apart.
 pub(super) fn state(
     pane: &PaneInfo,
     source: &SourceId,
@@ -37,8 +38,8 @@ pub(super) fn state(
         return ignored(Reason::ForeignSession(io::shown(&session.source)));
     }
     match shown {
-        // A state of a later server: it is our row, and nothing can be said
-        // about the rest.
+        // The row is ours, and the status is one of a later server, so nothing can be
+        // said about the state.
         Some(shown) if shown == label.as_str() && !is_known(&pane.agent_status) => {
             (Outcome::Unverified, None)
         }
@@ -58,7 +59,7 @@ pub(super) fn state(
     }
 }
 
-pub(super) fn presentation(pane: &PaneInfo, sent: &Presentation, holds: bool) -> Verdict {
+pub(super) fn presentation(pane: &PaneInfo, sent: &Presentation, row_is_ours: bool) -> Verdict {
     if sent.is_empty() {
         return APPLIED;
     }
@@ -72,7 +73,7 @@ pub(super) fn presentation(pane: &PaneInfo, sent: &Presentation, holds: bool) ->
             || labels.iter().all(|(state, text)| {
                 pane.state_labels.get(*state).map(String::as_str) == Some(*text)
             }));
-    match (all, holds) {
+    match (all, row_is_ours) {
         (true, _) => APPLIED,
         (false, false) => (Outcome::Hidden, Some(Reason::NotHolder)),
         (false, true) => ignored(Reason::OtherWriter),
