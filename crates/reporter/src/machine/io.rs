@@ -196,6 +196,10 @@ impl PaneCall {
         .map_err(|error| Failure::new(FailureKind::Unusable, error.to_string()))
     }
 
+    /// The answer in a reply line.
+    ///
+    /// # Errors
+    ///
     /// [`FailureKind::Rejected`] if the server refused the request;
     /// [`FailureKind::NotPaneApi`] or [`FailureKind::Malformed`] if the line is not a
     /// reply to it.
