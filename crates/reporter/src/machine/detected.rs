@@ -1,7 +1,6 @@
 //! Who says the state: this reporter, or Herdr, which detects some agents by itself.
 //!
-//! A label that nobody asked for must not hide an agent that Herdr detects (failure
-//! F11). So the server is asked what it detects below our claim, and if it detects an
+//! A label that nobody asked for must not hide an agent that Herdr detects. So the server is asked what it detects below our claim, and if it detects an
 //! agent, the state is left to Herdr. If the host says a state and Herdr shows no
 //! agent, this reporter claims the row.
 

@@ -147,7 +147,7 @@ impl PaneMachine {
             self.session = session
                 .map(|session| Session { path: None, resume_argv: None, ..session })
                 .filter(|session| session.id.is_some());
-            // A new session does not change the reason (failure F17).
+            // A new session does not change the reason.
             if events.state != StateChange::IdleIfNone || !ours {
                 let others =
                     if self.shows_leavings() { StateLabels::new() } else { labels_of(pane) };

@@ -212,7 +212,7 @@ impl PaneMachine {
     /// Once: clears what an earlier run of this source left when it was killed. Tokens
     /// have no owner. Those that events lead to describe the agent of this row, and
     /// that is ours now; others are the earlier run's if it has noted them and they
-    /// still show the noted text (failure F24).
+    /// still show the noted text.
     fn clear_leavings(&mut self, pane: &PaneInfo) {
         if self.leavings_cleared || self.presentation.needs_update() {
             return;

@@ -1,4 +1,4 @@
-//! What a healthy server is told, and when.
+//! What is sent to a healthy server, and when.
 
 use std::time::Duration;
 
@@ -6,9 +6,8 @@ use herdr_reporter::{AgentEvent, Config, Outcome, Part};
 use serde_json::json;
 
 use crate::events::{answered, asked, session, settled, started, title, token};
-use crate::world::{AGENT, EPOCH, Fate, World};
-
-const SECOND: Duration = Duration::from_secs(1);
+use crate::fates::Fate;
+use crate::world::{AGENT, EPOCH, SECOND, World};
 
 fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -32,7 +31,7 @@ fn a_turn_goes_through_its_states_in_order_with_rising_numbers() {
 }
 
 #[test]
-fn the_reason_of_a_block_is_visible_and_gone_after() {
+fn the_reason_of_a_block_shows_until_the_block_ends() {
     let mut world = World::new();
     world.tell(started());
     world.tell(asked("Approve rm -rf?"));
@@ -134,7 +133,7 @@ fn a_flood_of_titles_is_paced_and_the_last_one_shows() {
 }
 
 #[test]
-fn forty_tokens_go_in_portions_and_the_rest_is_refused_here() {
+fn tokens_go_in_chunks_and_more_than_32_are_refused() {
     let mut world = World::new();
     let tokens = (0..40).map(|n| (format!("k{n:02}"), Some("v".to_owned())));
     let refused = world.activity.apply(AgentEvent::tokens_changed(tokens)).unwrap_err();
@@ -146,7 +145,7 @@ fn forty_tokens_go_in_portions_and_the_rest_is_refused_here() {
 }
 
 #[test]
-fn nothing_but_watch_and_refresh_happens_while_nothing_changes() {
+fn without_changes_the_pane_is_only_watched_and_refreshed() {
     let mut world = World::new();
     world.tell(started());
     world.tell(title("T"));
@@ -165,7 +164,7 @@ fn nothing_but_watch_and_refresh_happens_while_nothing_changes() {
     let methods = &world.methods()[before..];
     let looks = methods.iter().filter(|method| **method == "pane.get").count();
     assert!(looks <= 10, "{looks} looks in ten minutes");
-    // One for the title, and one for the tokens, which go alone.
+    // Title and tokens are refreshed in separate requests.
     assert!(methods.len() - looks <= 20, "two refreshes a minute: {methods:?}");
     assert_eq!(world.pane().title.as_deref(), Some("T"), "refreshed before its ttl");
     assert_eq!(world.pane().tokens["branch"], "main");
@@ -189,7 +188,7 @@ fn what_was_delivered_is_judged_once() {
 }
 
 #[test]
-fn an_idle_read_back_as_done_is_no_difference() {
+fn idle_that_reads_back_as_done_counts_as_shown() {
     let mut world = World::new();
     world.tell(started());
     world.serve_for(SECOND);
@@ -232,7 +231,7 @@ fn a_new_session_goes_out_again_with_the_next_report() {
     world.tell(started());
     world.serve_for(SECOND);
     for n in 0..50 {
-        // It ends what the last one left open.
+        // A new session ends what the last one left open.
         world.tell(session(&format!("s{n}")));
         world.tell(started());
         world.serve_for(SECOND);
@@ -246,7 +245,7 @@ fn a_new_session_goes_out_again_with_the_next_report() {
 fn a_lost_answer_is_retried_under_its_number() {
     let mut world = World::new();
     world.tell(started());
-    world.resolve(Fate::Unanswered);
+    world.meet(Fate::Unanswered);
     world.serve_for(SECOND);
     let seqs: Vec<_> = world.sent_to("pane.report_agent").map(|p| p["seq"].clone()).collect();
     assert_eq!(seqs.len(), 2);

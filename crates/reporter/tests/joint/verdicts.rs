@@ -1,4 +1,4 @@
-//! What is said of a state, by what the pane shows (protocol §5.8).
+//! What a read-back says about a state (protocol §5.8).
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::world::{EPOCH, PANE};
 
-/// Reports a state on a pane that shows this, whatever is reported.
+/// Why the state does not show, on a pane that shows the same whatever is reported.
 fn judged(label: &str, state: ReportState, shown: &Value) -> Option<Reason> {
     let mut pane = json!({"pane_id": PANE});
     pane.as_object_mut().unwrap().extend(shown.as_object().unwrap().clone());
@@ -36,7 +36,7 @@ fn judged(label: &str, state: ReportState, shown: &Value) -> Option<Reason> {
             None => Input::Timer,
         };
     }
-    panic!("nothing was said")
+    panic!("no receipt of the state")
 }
 
 #[test]

@@ -1,0 +1,99 @@
+//! What a run that was killed leaves on the pane is cleared by the next one.
+
+use fake_herdr::Model;
+use herdr_reporter::machine::Input;
+use herdr_reporter::{AgentEvent, Config, Ended};
+use serde_json::json;
+
+use crate::events::{answered, asked, blocked, started, state, title, token};
+use crate::fates::Fate;
+use crate::one_shots::{one_shot, report_once};
+use crate::world::{AGENT, MINUTE, SECOND, World};
+
+#[test]
+fn b13_the_title_of_a_killed_run_is_cleared() {
+    let mut world = World::new();
+    world.tell(started());
+    world.tell(title("of the run that was killed"));
+    world.serve_for(SECOND);
+    let mut next = World::with(Config::default(), std::mem::take(&mut world.model));
+    next.elapsed = world.elapsed;
+    next.tell(started());
+    next.serve_for(SECOND);
+    assert_eq!(next.pane().title, None);
+    assert_eq!(next.pane().agent_status, "working");
+}
+
+#[test]
+fn f24_the_first_claim_clears_what_a_killed_run_left() {
+    let mut dead = World::new();
+    dead.tell(started());
+    dead.tell(title("dead"));
+    dead.tell(AgentEvent::model_changed(Some("m".into()), None));
+    dead.tell(AgentEvent::usage_changed(5_000));
+    dead.tell(token("branch", Some("main")));
+    dead.tell(token("taken", Some("v")));
+    dead.serve_for(SECOND);
+    assert_eq!(dead.pane().tokens.len(), 4);
+    let mut next = World::with(Config::default(), std::mem::take(&mut dead.model));
+    next.machine.take_off(dead.machine.leavings());
+    next.elapsed = dead.elapsed;
+    let theirs = json!({"source": "custom:x", "tokens": {"theirs": "v", "taken": "theirs"}});
+    next.foreign("pane.report_metadata", theirs);
+    next.tell(started());
+    next.serve_for(SECOND);
+    let pane = next.pane();
+    assert_eq!((pane.agent_status.as_str(), pane.title), ("working", None));
+    assert_eq!(pane.tokens.into_keys().collect::<Vec<_>>(), ["taken", "theirs"]);
+    // A token that appears later is somebody else's.
+    next.foreign("pane.report_metadata", json!({"source": "custom:x", "tokens": {"ctx": "9k"}}));
+    next.serve_for(MINUTE);
+    assert_eq!(next.pane().tokens["ctx"], "9k");
+}
+
+#[test]
+fn f24_a_run_that_ends_at_once_clears_what_a_killed_run_left() {
+    let mut dead = World::new();
+    dead.tell(started());
+    dead.tell(token("branch", Some("main")));
+    dead.serve_for(SECOND);
+    let left = dead.machine.leavings();
+    let mut next = World::with(Config::default(), std::mem::take(&mut dead.model));
+    next.machine.take_off(left.clone());
+    next.elapsed = dead.elapsed;
+    next.tell(started());
+    next.meet(Fate::Served);
+    assert_eq!(next.machine.leavings(), left, "until it is taken off, it is still noted");
+    assert_eq!(next.close(), Ended::Released);
+    assert!(next.pane().tokens.is_empty(), "{:?}", next.pane().tokens);
+    assert_eq!(next.machine.leavings(), herdr_reporter::sidecar::Leavings::default());
+}
+
+#[test]
+fn f24_a_one_shot_clears_what_a_killed_run_left() {
+    let mut dead = World::new();
+    dead.tell(started());
+    dead.tell(title("dead"));
+    dead.tell(token("branch", Some("main")));
+    dead.serve_for(SECOND);
+    let at = dead.elapsed + SECOND;
+    let mut next = one_shot(AGENT, vec![state("idle")], at, std::mem::take(&mut dead.model));
+    next.machine.take_off(dead.machine.leavings());
+    next.step(Input::Timer);
+    next.serve_for(SECOND);
+    let pane = next.pane();
+    assert_eq!((pane.agent_status.as_str(), pane.title), ("idle", None));
+    assert!(pane.tokens.is_empty(), "{:?}", pane.tokens);
+}
+
+#[test]
+fn f24_the_next_owner_clears_the_reason_of_a_one_shot() {
+    let mut model = Model::new();
+    report_once(&mut model, SECOND, vec![blocked("why")]);
+    let mut owner = World::with(Config::default(), model);
+    owner.elapsed = SECOND * 2;
+    owner.tell(asked(""));
+    owner.tell(answered());
+    owner.serve_for(SECOND * 2);
+    assert!(owner.pane().state_labels.is_empty(), "{:?}", owner.pane());
+}
