@@ -18,9 +18,9 @@ pub(crate) fn now(elapsed: Duration) -> Now {
 /// Long enough for every wait. A clock cannot add every [`Duration`].
 pub(crate) const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The result of `work`, or `None` if it takes longer than `time`. The time is kept by
-/// a thread that all waits of the process share, so it passes under any executor and
-/// whatever holds the engine up.
+/// The result of `work`, or `None` if it takes longer than `time`. The time is kept by a thread
+/// that all waits of the process share, so it passes under any executor and whatever holds the
+/// engine up.
 pub(crate) async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     // A result that is there already does not need the thread.

@@ -1,8 +1,8 @@
 //! What keeps reports from showing.
 
-/// Something that keeps reports from showing. It is never a failure of the host. Each
-/// kind is told once, until its cause has gone. The detail contains codes, counts and
-/// paths, never payloads.
+/// Something that keeps reports from showing. It is never a failure of the host. Each kind is
+/// told once, until its cause has gone. The detail contains codes, counts and paths, never
+/// payloads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
@@ -42,8 +42,8 @@ pub enum DiagnosticKind {
     Misconfigured,
     /// Something does not fit and was left out.
     Limit,
-    /// The reporter itself could not start or has failed: a bug, or the process has no
-    /// threads or descriptors left.
+    /// The reporter itself could not start or has failed: a bug, or the process has no threads or
+    /// descriptors left.
     EngineFailed,
 }
 

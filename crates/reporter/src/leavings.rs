@@ -12,9 +12,9 @@ use crate::lease::stable_hash;
 /// The longest note, in bytes: that of 32 tokens with keys of 32 bytes.
 const NOTE_BYTES: u64 = 4_096;
 
-/// The metadata that stays on the pane when the reporter's process is killed, until its
-/// ttl ends. The owner of a lease keeps a note of it in the lease's file, so that the
-/// next reporter can clear it. Texts are noted only as hashes.
+/// The metadata that stays on the pane when the reporter's process is killed, until its ttl ends.
+/// The owner of a lease keeps a note of it in the lease's file, so that the next reporter can
+/// clear it. Texts are noted only as hashes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Leavings {
@@ -55,8 +55,8 @@ impl Leavings {
         self.tokens.iter().filter(move |(key, left)| is_left(key, **left)).map(|(key, _)| key)
     }
 
-    /// The note of the last owner in the lease's file. A note that cannot be read
-    /// counts as empty.
+    /// The note of the last owner in the lease's file. A note that cannot be read counts as
+    /// empty.
     pub fn noted_in(mut lease: &File) -> Self {
         let mut note = Vec::new();
         let read = lease.rewind().and_then(|()| lease.take(NOTE_BYTES).read_to_end(&mut note));

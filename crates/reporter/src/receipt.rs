@@ -4,8 +4,8 @@ use std::fmt;
 
 use herdr_proto::Seq;
 
-/// What became of one report. The server's `ok` only means that the report was
-/// delivered; the outcome is what the pane showed afterwards.
+/// What became of one report. The server's `ok` only means that the report was delivered; the
+/// outcome is what the pane showed afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Receipt {
@@ -13,8 +13,7 @@ pub struct Receipt {
     pub outcome: Outcome,
     /// What it was about.
     pub of: Part,
-    /// The sequence number of the report; `None` if it was not sent, or sent without
-    /// one.
+    /// The sequence number of the report; `None` if it was not sent, or sent without one.
     pub seq: Option<Seq>,
     /// Why the report does not show; `None` where there is nothing to explain.
     pub reason: Option<Reason>,
@@ -77,8 +76,8 @@ pub enum Outcome {
     Ignored,
     /// Stored by the server, and not visible.
     Hidden,
-    /// Delivered, and the pane was not read afterwards: a session or a release, which
-    /// cannot be read back, or a report that was not meant to be verified.
+    /// Delivered, and the pane was not read afterwards: a session or a release, which cannot be
+    /// read back, or a report that was not meant to be verified.
     Sent,
     /// Delivered, and the read-back failed or could not tell.
     Unverified,
@@ -107,8 +106,8 @@ impl Outcome {
 pub enum Reason {
     /// The server's sequence mark for our source is above our number (§5.1).
     StaleSequence,
-    /// The session of another integration owns the pane (§5.2 A9). Holds the source of
-    /// that session.
+    /// The session of another integration owns the pane (§5.2 A9). Holds the source of that
+    /// session.
     ForeignSession(String),
     /// Herdr sees another known agent in the pane (§5.2 A8).
     LabelConflict,

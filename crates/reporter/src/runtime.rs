@@ -1,23 +1,20 @@
-//! The folder for what the processes of one user have to find: leases and control
-//! sockets.
+//! The folder for what the processes of one user have to find: leases and control sockets.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder's name in the runtime folder, and how its name begins in a temporary
-/// folder.
+/// The folder's name in the runtime folder, and how its name begins in a temporary folder.
 const FOLDER: &str = "herdr-socket-report";
-/// How many names are tried in a temporary folder, where other users may have taken a
-/// name.
+/// How many names are tried in a temporary folder, where other users may have taken a name.
 const NAMES: u32 = 4;
 /// The longest name of a file in the folder: a pane, a process, its start, and `.sock`.
 const NAME_MAX: usize = 16 + 1 + 10 + 1 + 16 + 5;
 /// The longest path of a Unix socket.
 const PATH_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// The first folder that can be used: in `$XDG_RUNTIME_DIR`, or in a temporary folder.
-/// Every process of this user finds the same one. If none can be used, it is the last
-/// one, and an attempt to use it says why it cannot be used.
+/// The first folder that can be used: in `$XDG_RUNTIME_DIR`, or in a temporary folder. Every
+/// process of this user finds the same one. If none can be used, it is the last one, and an
+/// attempt to use it says why it cannot be used.
 pub(crate) fn folder() -> PathBuf {
     let mut candidates = candidates(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
     let usable = candidates.iter().position(|folder| make(folder, false).is_ok());
@@ -49,9 +46,9 @@ fn candidates(runtime: Option<PathBuf>) -> Vec<PathBuf> {
     folders
 }
 
-/// Makes the folder, and its parents if `whole_path`, or makes sure that it is this
-/// user's alone: in a temporary folder another user may have made it first. Another
-/// user's folder is left as it is.
+/// Makes the folder, and its parents if `whole_path`, or makes sure that it is this user's alone:
+/// in a temporary folder another user may have made it first. Another user's folder is left as it
+/// is.
 pub(crate) fn make(folder: &Path, whole_path: bool) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(whole_path);

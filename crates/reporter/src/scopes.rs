@@ -1,12 +1,12 @@
-//! Turns, tools and prompts as values: what began with a value ends when the value is
-//! dropped, on every path (failures B23, B27).
+//! Turns, tools and prompts as values: what began with a value ends when the value is dropped, on
+//! every path (failures B23, B27).
 
 use crate::builder::initial_prompt;
 use crate::event::{AgentEvent, EventId, Prompt};
 use crate::handle::Handle;
 
-/// A turn of the agent. Dropping it settles the turn, with all its tools and prompts
-/// that are still open.
+/// A turn of the agent. Dropping it settles the turn, with all its tools and prompts that are
+/// still open.
 #[derive(Debug)]
 #[must_use = "the turn ends when this is dropped"]
 pub struct Turn {
@@ -15,8 +15,8 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// The first turn is the main agent's, and takes over a turn that was running when
-    /// the reporter started. Turns that overlap it have ids of their own.
+    /// The first turn is the main agent's, and takes over a turn that was running when the
+    /// reporter started. Turns that overlap it have ids of their own.
     pub(crate) fn begin(handle: Handle) -> Self {
         let agent_id = if handle.shared.take_main_turn() {
             let goes_on =
@@ -31,8 +31,8 @@ impl Turn {
         Self { handle, agent_id }
     }
 
-    /// Reports that a tool runs, until the result is dropped. Call it once the tool has
-    /// been approved.
+    /// Reports that a tool runs, until the result is dropped. Call it once the tool has been
+    /// approved.
     pub fn tool(&self, name: impl Into<String>) -> ToolRun {
         let tool_id = self.handle.shared.new_id();
         let started = AgentEvent::tool_started(tool_id.clone(), name);
@@ -51,8 +51,8 @@ impl Drop for Turn {
         let agent_id = self.agent_id.clone();
         self.handle.tell(AgentEvent::agent_settled().of_agent(Some(agent_id)));
         if self.agent_id.is_main() {
-            // This comes last: a turn that began as the main agent's before this turn
-            // has settled would be settled with it.
+            // This comes last: a turn that began as the main agent's before this turn has settled
+            // would be settled with it.
             self.handle.shared.give_main_turn_back();
         }
     }

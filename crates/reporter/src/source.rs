@@ -4,9 +4,9 @@ use herdr_proto::{AgentLabel, Integration, SourceId, integration, limits};
 
 use crate::lease::stable_hash;
 
-/// The source for an agent's label: `custom:` and the label in lower case, with `-` for
-/// each character that a source must not contain. A label without an ASCII letter or
-/// digit is replaced by a hash, so that two such labels do not share a source.
+/// The source for an agent's label: `custom:` and the label in lower case, with `-` for each
+/// character that a source must not contain. A label without an ASCII letter or digit is replaced
+/// by a hash, so that two such labels do not share a source.
 pub fn source_for(label: &AgentLabel) -> SourceId {
     const PREFIX: &str = "custom:";
     let lower = label.as_str().to_lowercase();
@@ -28,13 +28,13 @@ pub fn source_for(label: &AgentLabel) -> SourceId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SourceNotice {
-    /// The pair of one of Herdr's own integrations. A report would be ignored, or would
-    /// lock the pane for everybody else, so it is refused (failures B36, B39).
+    /// The pair of one of Herdr's own integrations. A report would be ignored, or would lock the
+    /// pane for everybody else, so it is refused (failures B36, B39).
     Official(Integration),
     /// The source has Herdr's own prefix, which others are asked not to use.
     HerdrPrefix,
-    /// Herdr knows an agent of this name, looks for its process, and drops or overrides
-    /// reports that do not agree with what it sees (failure B38).
+    /// Herdr knows an agent of this name, looks for its process, and drops or overrides reports
+    /// that do not agree with what it sees (failure B38).
     KnownLabel,
 }
 

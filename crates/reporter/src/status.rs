@@ -14,16 +14,16 @@ pub enum Status {
     Off(OffReason),
     /// The server does not answer. What is wanted goes out when it does.
     WaitingForServer,
-    /// Another process reports for the pane. This reporter takes over within two
-    /// seconds after that process has ended.
+    /// Another process reports for the pane. This reporter takes over within two seconds after
+    /// that process has ended.
     Deferred {
         /// The number of that process, where the system tells.
         to: Option<u32>,
     },
     /// The process does not run in the pane that its environment names.
     ForeignPane,
-    /// Herdr detects the pane's agent and says its state itself. Title, labels and
-    /// tokens are reported.
+    /// Herdr detects the pane's agent and says its state itself. Title, labels and tokens are
+    /// reported.
     StateLeftToHerdr,
     /// The reporter has ended.
     Ended,
@@ -37,16 +37,15 @@ pub enum OffReason {
     Disabled,
     /// Only [`Role::Interactive`] reports.
     Role(Role),
-    /// The environment or the settings do not make sense; a diagnostic says
-    /// what.
+    /// The environment or the settings do not make sense; a diagnostic says what.
     Misconfigured,
     /// The host has loaded a reporter that does this one's work
     /// ([`Config::loaded_reporters`](crate::Config::loaded_reporters)).
     LoadedReporter,
     /// A newer reporter of this process owns the pane.
     NewerReporter,
-    /// This process is a copy of the one that started the reporter, made by
-    /// `fork`. It may start a reporter of its own.
+    /// This process is a copy of the one that started the reporter, made by `fork`. It may start
+    /// a reporter of its own.
     Forked,
     /// The reporter could not start or has failed; a diagnostic says why.
     Failed,

@@ -41,8 +41,8 @@ impl PaneMachine {
         }
     }
 
-    /// A request has succeeded. If it had failed before and other metadata still fails,
-    /// that is retried at once.
+    /// A request has succeeded. If it had failed before and other metadata still fails, that is
+    /// retried at once.
     fn succeeded(&mut self, action: &Action) {
         let group = action.group();
         let failed_before = self.set_failing(action, false);
@@ -76,8 +76,8 @@ impl PaneMachine {
                 self.detected.claimed(now, self.claim.config.own_label);
                 if session.is_some() {
                     self.reported_session = session;
-                    // The server accepts a custom source's session and never shows it
-                    // (failure B40), so a read-back cannot find it.
+                    // The server accepts a custom source's session and never shows it (failure
+                    // B40), so a read-back cannot find it.
                     self.receipts.note(Receipt::new(Outcome::Sent, Part::Session).seq(sent.seq));
                 }
             }
@@ -115,8 +115,8 @@ impl PaneMachine {
         }
     }
 
-    /// The row is not ours any more. Title and tokens that could not be cleared before
-    /// the release can still be cleared.
+    /// The row is not ours any more. Title and tokens that could not be cleared before the
+    /// release can still be cleared.
     fn released(&mut self) {
         self.state.on_server = OnServer::Absent;
         self.attempts.of_mut(ReportKind::State).failing = false;

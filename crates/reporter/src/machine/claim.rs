@@ -8,13 +8,13 @@ use crate::config::Config;
 use crate::event::AgentEvent;
 use crate::leavings::Leavings;
 
-/// What a machine is for. It does not change, except for the pane's id if the pane is
-/// found again under another one.
+/// What a machine is for. It does not change, except for the pane's id if the pane is found again
+/// under another one.
 ///
 /// The machine claims the row, keeps it true, and clears everything at the end. With
-/// [`Config::leave_state`] Herdr says the state of the agent, and title, labels and
-/// tokens are shown under Herdr's row; if the host says a state and Herdr shows no
-/// agent for three seconds, the machine claims the row until Herdr shows one.
+/// [`Config::leave_state`] Herdr says the state of the agent, and title, labels and tokens are
+/// shown under Herdr's row; if the host says a state and Herdr shows no agent for three seconds,
+/// the machine claims the row until Herdr shows one.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Claim {
@@ -22,8 +22,8 @@ pub struct Claim {
     pub source: SourceId,
     pub agent: AgentLabel,
     pub config: Config,
-    /// The machine reports this once, on top of what the pane shows, and clears nothing
-    /// at the end. `None` for a reporter that stays.
+    /// The machine reports this once, on top of what the pane shows, and clears nothing at the
+    /// end. `None` for a reporter that stays.
     pub once: Option<OneShot>,
     /// Seed of the jitter that spreads the connection attempts of many reporters.
     pub seed: u64,
@@ -34,8 +34,8 @@ pub struct Claim {
 #[non_exhaustive]
 pub struct OneShot {
     pub events: Vec<AgentEvent>,
-    /// When the command's process was started, in microseconds since 1970. It is the
-    /// sequence number of the state, so that the command that was started last wins.
+    /// When the command's process was started, in microseconds since 1970. It is the sequence
+    /// number of the state, so that the command that was started last wins.
     pub started: u64,
     /// A release leaves title, labels and tokens on the pane. Default: false.
     pub only_the_row: bool,
@@ -55,8 +55,7 @@ impl Claim {
     }
 }
 
-/// What is on a pane when its reporter is replaced by another one of the same
-/// process.
+/// What is on a pane when its reporter is replaced by another one of the same process.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PredecessorClaim {
@@ -67,10 +66,10 @@ pub struct PredecessorClaim {
 }
 
 impl PaneMachine {
-    /// Takes a predecessor's claim over, with the pane's present id and with higher
-    /// sequence numbers. The row stays as it is until [`Input::Wanted`]; then what is
-    /// not wanted any more is cleared. If the pane is given back before anything was
-    /// reported, the row is released in the predecessor's name.
+    /// Takes a predecessor's claim over, with the pane's present id and with higher sequence
+    /// numbers. The row stays as it is until [`Input::Wanted`]; then what is not wanted any more
+    /// is cleared. If the pane is given back before anything was reported, the row is released in
+    /// the predecessor's name.
     ///
     /// [`Input::Wanted`]: super::Input::Wanted
     pub fn inherit(&mut self, predecessor: PredecessorClaim) {
@@ -87,8 +86,7 @@ impl PaneMachine {
         }
     }
 
-    /// Sets what a killed reporter has left on the pane. It is cleared with the first
-    /// claim.
+    /// Sets what a killed reporter has left on the pane. It is cleared with the first claim.
     pub fn take_off(&mut self, left: Leavings) {
         self.earlier_leavings = left;
     }
@@ -115,8 +113,8 @@ impl PaneMachine {
         }
     }
 
-    /// The release that gives the pane back if the machine itself has failed; `None` if
-    /// it has sent no report.
+    /// The release that gives the pane back if the machine itself has failed; `None` if it has
+    /// sent no report.
     pub fn last_release(&self) -> Option<ReleaseAgent> {
         let claim = self.speaker();
         let (pane, source) = (claim.pane.clone(), claim.source.clone());
@@ -126,8 +124,8 @@ impl PaneMachine {
         Some(release)
     }
 
-    /// The claim in whose name requests are sent: a row can be released only by the
-    /// source and label that made it (protocol §5.4 C2).
+    /// The claim in whose name requests are sent: a row can be released only by the source and
+    /// label that made it (protocol §5.4 C2).
     pub(super) fn speaker(&self) -> &Claim {
         self.predecessor.as_ref().filter(|_| !self.wants_pane).unwrap_or(&self.claim)
     }

@@ -1,8 +1,8 @@
 //! Who says the state: this reporter, or Herdr, which detects some agents by itself.
 //!
-//! A label that nobody asked for must not hide an agent that Herdr detects. So the server is asked what it detects below our claim, and if it detects an
-//! agent, the state is left to Herdr. If the host says a state and Herdr shows no
-//! agent, this reporter claims the row.
+//! A label that nobody asked for must not hide an agent that Herdr detects. So the server is
+//! asked what it detects below our claim, and if it detects an agent, the state is left to Herdr.
+//! If the host says a state and Herdr shows no agent, this reporter claims the row.
 
 use std::time::Duration;
 
@@ -13,16 +13,15 @@ use super::{Claim, PaneMachine};
 
 /// How long Herdr may take to show an agent after the host has said a state.
 const SHOWS_WITHIN: Duration = Duration::from_secs(3);
-/// How long after a claim the server is first asked what it detects below it. The
-/// interval doubles up to [`ASK_INTERVAL_MAX`]: an agent may start long after its
-/// wrapper.
+/// How long after a claim the server is first asked what it detects below it. The interval
+/// doubles up to [`ASK_INTERVAL_MAX`]: an agent may start long after its wrapper.
 const ASK_INTERVAL_FIRST: Duration = Duration::from_secs(1);
 const ASK_INTERVAL_MAX: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 pub(super) struct Detected {
-    /// The agent whose row shows the state; Herdr may not show it yet. `None` if this
-    /// reporter says the state.
+    /// The agent whose row shows the state; Herdr may not show it yet. `None` if this reporter
+    /// says the state.
     pub(super) left_to: Option<AgentLabel>,
     /// Since when the host has said a state and Herdr has shown no agent.
     pub(super) no_agent_since: Option<Duration>,
@@ -106,9 +105,8 @@ impl PaneMachine {
         self.detected.left_to.is_none()
     }
 
-    /// Whether the server has to be asked what is below the claim before the claim
-    /// ends. A release of a label that Herdr knows does no harm to a detected agent
-    /// (protocol §5.4).
+    /// Whether the server has to be asked what is below the claim before the claim ends. A
+    /// release of a label that Herdr knows does no harm to a detected agent (protocol §5.4).
     pub(super) fn must_explain_before_end(&self) -> bool {
         self.state.may_be_on_server()
             && !self.speaker().agent.is_known()
@@ -123,8 +121,7 @@ impl PaneMachine {
 
     pub(super) fn explained(&mut self, now: Duration, explanation: Option<&Explanation>) {
         let claimed = self.speaker().agent.clone();
-        // For a label that Herdr knows, it explains the screen, whichever agent runs
-        // there.
+        // For a label that Herdr knows, it explains the screen, whichever agent runs there.
         let detects = |it: &&Explanation| !claimed.is_known() || it.fits_the_screen();
         let agent = explanation.filter(detects).and_then(|it| it.agent.as_deref());
         let agent = agent.and_then(AgentLabel::normalize).filter(AgentLabel::is_known);
@@ -166,8 +163,7 @@ impl PaneMachine {
         }
     }
 
-    /// From now on the state is left to the row of `agent`, or is ours if that is
-    /// `None`.
+    /// From now on the state is left to the row of `agent`, or is ours if that is `None`.
     pub(super) fn leave_state_to(&mut self, agent: Option<AgentLabel>) {
         self.detected.no_agent_since = None;
         self.detected.left_to.clone_from(&agent);

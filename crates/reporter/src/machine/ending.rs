@@ -1,5 +1,5 @@
-//! The end: clears within half of the budget, then the release as the very last
-//! request, even if a clear failed.
+//! The end: clears within half of the budget, then the release as the very last request, even if
+//! a clear failed.
 
 use std::time::Duration;
 
@@ -23,8 +23,7 @@ pub(super) struct Ending {
     /// Until this time the request in flight may be answered, and clears are sent.
     clear_until: Duration,
     deadline: Duration,
-    /// The ending has sent a request of its own, so the one in flight is not an older
-    /// one.
+    /// The ending has sent a request of its own, so the one in flight is not an older one.
     own_request_sent: bool,
     /// Until this time a claim that got no answer is repeated.
     reclaim_until: Option<Duration>,
@@ -32,8 +31,8 @@ pub(super) struct Ending {
     clear_failed: bool,
     /// Something of ours may have been on the pane.
     had_something: bool,
-    /// The server could be reached when the ending began, so if it cannot be reached
-    /// later, it may be in a handoff.
+    /// The server could be reached when the ending began, so if it cannot be reached later, it
+    /// may be in a handoff.
     server_was_up: bool,
     retry_at: Option<Duration>,
     done: Option<Ended>,
@@ -85,8 +84,7 @@ impl PaneMachine {
         self.ending = Some(ending);
     }
 
-    /// Whether the request in flight may still be answered. One that takes too
-    /// long is abandoned.
+    /// Whether the request in flight may still be answered. One that takes too long is abandoned.
     fn awaits_answer(&mut self, ending: &mut Ending, now: Duration, step: &mut Step) -> bool {
         let Some(sent) = &self.in_flight else { return false };
         let until = ending.until(&sent.action);
@@ -136,8 +134,8 @@ impl PaneMachine {
         step.wake = Some(until.max(elapsed + RELEASE_MIN));
     }
 
-    /// A request has failed during the ending. Whatever it was, the release is still
-    /// sent, unless the pane is gone.
+    /// A request has failed during the ending. Whatever it was, the release is still sent, unless
+    /// the pane is gone.
     pub(super) fn failed_at_the_end(
         &mut self,
         now: Duration,
@@ -156,8 +154,8 @@ impl PaneMachine {
             return;
         }
         if !ending.own_request_sent {
-            // The request was older than the ending, so its failure says nothing
-            // about the clears and the release.
+            // The request was older than the ending, so its failure says nothing about the clears
+            // and the release.
             return;
         }
         let refused = matches!(kind, FailureKind::Rejected(_) | FailureKind::Malformed);
@@ -212,9 +210,8 @@ impl Ending {
         }
     }
 
-    /// The release has failed. It is repeated if the server may only be in a handoff or
-    /// busy; a connection that broke may have delivered it, and a second release does
-    /// no harm.
+    /// The release has failed. It is repeated if the server may only be in a handoff or busy; a
+    /// connection that broke may have delivered it, and a second release does no harm.
     fn release_failed(&mut self, now: Duration, kind: &FailureKind) {
         let again = now + RELEASE_RETRY;
         if self.is_worth_retry(kind) && again < self.deadline {

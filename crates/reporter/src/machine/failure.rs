@@ -12,13 +12,12 @@ use super::{Failure, FailureKind, PaneMachine, Subject};
 use crate::diagnostic::DiagnosticKind;
 use crate::receipt::{Outcome, Part, Reason};
 
-/// An outage of the server, or a failing group, that is shorter than this is not told:
-/// a handoff takes a moment.
+/// An outage of the server, or a failing group, that is shorter than this is not told: a handoff
+/// takes a moment.
 const BRIEF_OUTAGE: Duration = Duration::from_secs(1);
 /// How long a token waits for room on a full pane.
 const NO_ROOM: Duration = Duration::from_secs(30);
-/// After this many failures a question is given up where reporting can go on without
-/// its answer.
+/// After this many failures a question is given up where reporting can go on without its answer.
 const GIVE_UP_AFTER: u32 = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,8 +114,7 @@ impl PaneMachine {
         let asked_whose_pane = sent.action == Action::GetProcesses;
         self.identity.unanswered |= asked_whose_pane;
         if asked_whose_pane && !self.wants_pane && self.one_shot.is_none() {
-            // Only the lease needs the answer, and no report is held up, so the host is
-            // not told.
+            // Only the lease needs the answer, and no report is held up, so the host is not told.
             return;
         }
         if matches!(&kind, FailureKind::Rejected(code) if !is_transient(code)) {
@@ -126,8 +124,7 @@ impl PaneMachine {
             Consequence::StartOver => {
                 self.requeue(&sent.action);
                 let is_news = self.outage_is_news(now);
-                // The server that comes back may be another one, without anything
-                // of ours.
+                // The server that comes back may be another one, without anything of ours.
                 self.start_over();
                 if is_news {
                     self.tell_once(DiagnosticKind::ConnectFailed, Subject::Connection, detail);
@@ -175,8 +172,8 @@ impl PaneMachine {
         self.identity.unanswered |= asked_whose_pane;
     }
 
-    /// The group waits, and a retry keeps its number. A timeout and a refusal are told
-    /// at once, any other failure only if it lasts.
+    /// The group waits, and a retry keeps its number. A timeout and a refusal are told at once,
+    /// any other failure only if it lasts.
     fn back_off(&mut self, now: Duration, sent: SentRequest, kind: &FailureKind, detail: String) {
         let (cause, diagnostic) = match kind {
             FailureKind::Rejected(code) if is_transient(code) => {
@@ -217,8 +214,8 @@ impl PaneMachine {
         }
     }
 
-    /// The pane cannot be read. What waits for a read-back goes on without one: a
-    /// one-shot for good, everything else until the pane can be read again.
+    /// The pane cannot be read. What waits for a read-back goes on without one: a one-shot for
+    /// good, everything else until the pane can be read again.
     fn read_back_failed(&mut self, now: Duration, refused: bool, lasts: bool) {
         self.read_backs.schedule(now);
         if refused || lasts {
@@ -233,8 +230,7 @@ impl PaneMachine {
         }
     }
 
-    /// The pane is full: new tokens are left out for a while, and named in a
-    /// diagnostic.
+    /// The pane is full: new tokens are left out for a while, and named in a diagnostic.
     fn no_room_for(&mut self, now: Duration, sent: &SentRequest, detail: &str) {
         let Action::PatchTokens(patch) = &sent.action else { return };
         let keys = self.tokens.new_keys(patch);
@@ -254,8 +250,8 @@ impl PaneMachine {
         self.receipts.refused(Part::Tokens, sent.seq, reason);
     }
 
-    /// Whether the host is told that the server is away: at once if it never answered,
-    /// else after more than a handoff takes.
+    /// Whether the host is told that the server is away: at once if it never answered, else after
+    /// more than a handoff takes.
     fn outage_is_news(&mut self, now: Duration) -> bool {
         let since = *self.connection.unreachable_since.get_or_insert(now);
         !self.connection.answered_once || now.saturating_sub(since) >= BRIEF_OUTAGE
@@ -306,8 +302,8 @@ impl PaneMachine {
         }
     }
 
-    /// The request got no answer in time. The server reads each connection by itself,
-    /// so it may still apply the request, even after later ones.
+    /// The request got no answer in time. The server reads each connection by itself, so it may
+    /// still apply the request, even after later ones.
     fn may_be_applied_later(&mut self, action: &Action) {
         if let Action::ReportState(record, _) = action {
             self.unanswered_state = Some(record.clone());

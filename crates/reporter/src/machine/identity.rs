@@ -1,10 +1,9 @@
 //! Whether the pane is the agent's own, and the search for it.
 //!
-//! A pane's variables are inherited by everything that the pane starts, even by what no
-//! longer runs there (failure B34). So before a claim the server is asked for the
-//! processes of the pane: the agent is in the pane if the pane's shell leads the
-//! agent's session. A pane that is not found under its id is searched for in the same
-//! way (failure B32).
+//! A pane's variables are inherited by everything that the pane starts, even by what no longer
+//! runs there (failure B34). So before a claim the server is asked for the processes of the pane:
+//! the agent is in the pane if the pane's shell leads the agent's session. A pane that is not
+//! found under its id is searched for in the same way (failure B32).
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -19,16 +18,14 @@ use super::{
 use crate::config::UnverifiedPane;
 use crate::diagnostic::DiagnosticKind;
 
-/// The wait after a search that found nothing. It doubles up to
-/// [`SEARCH_INTERVAL_MAX`].
+/// The wait after a search that found nothing. It doubles up to [`SEARCH_INTERVAL_MAX`].
 const SEARCH_INTERVAL: Duration = Duration::from_secs(30);
 const SEARCH_INTERVAL_MAX: Duration = Duration::from_secs(600);
-/// A server that has just come back may not have restored its panes yet, so the
-/// waits after the first searches are 1, 2, 4 and 8 s (failure B63).
+/// A server that has just come back may not have restored its panes yet, so the waits after the
+/// first searches are 1, 2, 4 and 8 s (failure B63).
 const EARLY_SEARCH_INTERVAL: Duration = Duration::from_secs(1);
 const EARLY_SEARCHES: u32 = 4;
-/// The deadline of the question whose pane it is while only the lease needs the
-/// answer.
+/// The deadline of the question whose pane it is while only the lease needs the answer.
 const LEASE_QUESTION_DEADLINE: Duration = Duration::from_millis(500);
 /// The most panes that a search looks at.
 const SEARCH_MAX: usize = 256;
@@ -73,8 +70,8 @@ impl PaneIdentity {
 }
 
 impl PaneMachine {
-    /// Whether the pane may be written to. A request that has to be answered first goes
-    /// into the step.
+    /// Whether the pane may be written to. A request that has to be answered first goes into the
+    /// step.
     pub(super) fn may_write_to_pane(&mut self, now: Now, step: &mut Step) -> bool {
         let elapsed = now.elapsed;
         if let Some(until) = self.identity.search_again_at.filter(|until| elapsed < *until) {
@@ -122,8 +119,8 @@ impl PaneMachine {
         }
     }
 
-    /// Whether the lease of the pane should be taken or left to others; `None` until it
-    /// is known whose pane it is.
+    /// Whether the lease of the pane should be taken or left to others; `None` until it is known
+    /// whose pane it is.
     pub fn may_have_pane(&self) -> Option<bool> {
         match self.identity.verdict {
             Some(verdict) => Some(self.allows(verdict)),
@@ -161,8 +158,8 @@ impl PaneMachine {
             self.pane_gone();
         }
         if identity == Identity::Foreign && self.identity.was_proven {
-            // The agent was in this pane before and cannot leave it, so the id now
-            // names another pane.
+            // The agent was in this pane before and cannot leave it, so the id now names another
+            // pane.
             self.identity.search = Some(Search::ListPanes);
         }
     }
@@ -184,8 +181,8 @@ impl PaneMachine {
         self.identified(Identity::Unprovable);
     }
 
-    /// The server has no pane with this id: the pane may have moved before a handoff.
-    /// Where a search could prove nothing, the server is asked again much later.
+    /// The server has no pane with this id: the pane may have moved before a handoff. Where a
+    /// search could prove nothing, the server is asked again much later.
     pub(super) fn search_pane(&mut self, now: Duration, detail: String) {
         let searchable =
             !self.claim.config.any_pane && self.identity.verdict != Some(Identity::Unprovable);
@@ -211,9 +208,9 @@ impl PaneMachine {
         self.identity.search = Some(Search::CheckPanes(panes));
     }
 
-    /// The search has found nothing. If the server did not know the pane's id, that is
-    /// told, and the server is asked again later; if the id names another pane now,
-    /// that pane is left alone.
+    /// The search has found nothing. If the server did not know the pane's id, that is told, and
+    /// the server is asked again later; if the id names another pane now, that pane is left
+    /// alone.
     fn not_found(&mut self, now: Duration) {
         self.identity.search = None;
         let Some(detail) = self.identity.not_found_detail.take() else { return };

@@ -18,8 +18,7 @@ use crate::receipt::Receipt;
 pub struct Now {
     /// Time since a fixed moment; never goes back.
     pub elapsed: Duration,
-    /// Wall clock, in microseconds since 1970; may jump. Sequence numbers are made from
-    /// it.
+    /// Wall clock, in microseconds since 1970; may jump. Sequence numbers are made from it.
     pub unix_micros: u64,
 }
 
@@ -33,20 +32,19 @@ impl Now {
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
 pub enum Input {
-    /// What the pane should show; `None` gives the pane back. Only the newest one
-    /// counts.
+    /// What the pane should show; `None` gives the pane back. Only the newest one counts.
     Wanted(Option<Box<Snapshot>>),
     Answered(Result<Answer, Failure>),
-    /// The held stream has ended, or another socket is at the path or behind an answer.
-    /// What the server knew may be gone, and the pane's id may name another pane. This
-    /// input comes before the answer of that other socket.
+    /// The held stream has ended, or another socket is at the path or behind an answer. What the
+    /// server knew may be gone, and the pane's id may name another pane. This input comes before
+    /// the answer of that other socket.
     ServerChanged,
     /// Whether the pane is ours among the processes of this machine.
     Lease(Lease),
     /// Somebody waits for the lease, even if there is nothing to report.
     AwaitLease,
-    /// A one-shot that was started later has reported, so the state of this one is out
-    /// of date. Only for a [`OneShot`](super::OneShot).
+    /// A one-shot that was started later has reported, so the state of this one is out of date.
+    /// Only for a [`OneShot`](super::OneShot).
     Superseded,
     /// [`Step::wake`] has come. An extra timer does no harm.
     Timer,
@@ -58,8 +56,8 @@ pub enum Input {
     },
 }
 
-/// Whether the pane is ours among the processes of this machine.
-/// Whether this process is the owner of the pane.
+/// Whether the pane is ours among the processes of this machine. Whether this process is the
+/// owner of the pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lease {
@@ -105,11 +103,10 @@ pub struct Step {
 pub enum Ended {
     /// Nothing of ours was on the pane.
     NothingToRelease,
-    /// Nothing of ours is left: title, labels and tokens were cleared, and then the
-    /// row, if it was ours, was released.
+    /// Nothing of ours is left: title, labels and tokens were cleared, and then the row, if it
+    /// was ours, was released.
     Released,
-    /// The row was released, but a title, labels or tokens may stay until their ttl
-    /// ends.
+    /// The row was released, but a title, labels or tokens may stay until their ttl ends.
     ReleasedUncleared,
     /// The server did not accept the release in time, or the claim may come after it.
     NotReleased,
@@ -150,8 +147,7 @@ pub enum Answer {
     Pane(PaneInfo),
     Explained(Explanation),
     Pong(Pong),
-    /// The processes of a pane. The caller looks at them and gives [`Answer::Identity`]
-    /// instead.
+    /// The processes of a pane. The caller looks at them and gives [`Answer::Identity`] instead.
     Processes(ProcessInfo),
     /// What the processes prove about the agent and the pane that was asked about.
     Identity(Identity),
@@ -159,8 +155,8 @@ pub enum Answer {
 }
 
 impl PaneCall {
-    /// Whether a second copy of the request changes nothing: it only reads, or the
-    /// server ignores its sequence number the second time.
+    /// Whether a second copy of the request changes nothing: it only reads, or the server ignores
+    /// its sequence number the second time.
     pub(crate) fn is_repeatable(&self) -> bool {
         match self {
             Self::Report(call) => call.seq.is_some(),
@@ -179,8 +175,8 @@ impl PaneCall {
     ///
     /// # Errors
     ///
-    /// [`FailureKind::Unusable`] if the request is longer than a line may be. Bounded
-    /// values are never that long.
+    /// [`FailureKind::Unusable`] if the request is longer than a line may be. Bounded values are
+    /// never that long.
     pub fn encode(&self, id: &str) -> Result<Vec<u8>, Failure> {
         match self {
             Self::Report(call) => encode(id, call),
@@ -200,9 +196,8 @@ impl PaneCall {
     ///
     /// # Errors
     ///
-    /// [`FailureKind::Rejected`] if the server refused the request;
-    /// [`FailureKind::NotPaneApi`] or [`FailureKind::Malformed`] if the line is not a
-    /// reply to it.
+    /// [`FailureKind::Rejected`] if the server refused the request; [`FailureKind::NotPaneApi`]
+    /// or [`FailureKind::Malformed`] if the line is not a reply to it.
     pub fn decode(&self, line: &[u8]) -> Result<Answer, Failure> {
         match self {
             Self::Report(_) | Self::Metadata(_) | Self::Release(_) | Self::Clear(_) => {
@@ -264,8 +259,8 @@ pub enum FailureKind {
     Broken,
     /// The answer is not a reply to this request, which may have been applied.
     Malformed,
-    /// Only another socket can help: access is forbidden, there is no socket, its path
-    /// is too long, or it is another user's.
+    /// Only another socket can help: access is forbidden, there is no socket, its path is too
+    /// long, or it is another user's.
     Unusable,
     /// Something other than Herdr's pane API answers.
     NotPaneApi,

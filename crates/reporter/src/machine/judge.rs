@@ -18,9 +18,8 @@ const APPLIED: Verdict = (Outcome::Applied, None);
 
 /// Judges the state that was last delivered.
 ///
-/// `pane.get` does not name the source that holds the row, so a claim of another source
-/// with the same label and state passes as ours. The guarded presentation tells the two
-/// apart.
+/// `pane.get` does not name the source that holds the row, so a claim of another source with the
+/// same label and state passes as ours. The guarded presentation tells the two apart.
 pub(super) fn state(
     pane: &PaneInfo,
     source: &SourceId,
@@ -38,8 +37,8 @@ pub(super) fn state(
         return ignored(Reason::ForeignSession(io::shown(&session.source)));
     }
     match shown {
-        // The row is ours, and the status is one of a later server, so nothing can be
-        // said about the state.
+        // The row is ours, and the status is one of a later server, so nothing can be said about
+        // the state.
         Some(shown) if shown == label.as_str() && !is_known(&pane.agent_status) => {
             (Outcome::Unverified, None)
         }

@@ -1,7 +1,7 @@
 //! The pane machine: every rule of reporting, without a clock, a socket or a thread.
 //!
-//! [`PaneMachine::step`] takes what has happened and says what to do: at most one
-//! request, which must be answered or abandoned before there is another one.
+//! [`PaneMachine::step`] takes what has happened and says what to do: at most one request, which
+//! must be answered or abandoned before there is another one.
 //!
 //! The files, along the path of a report:
 //! - `slot`: what is wanted, and what the server has of it
@@ -11,8 +11,7 @@
 //! - `readback`, `judge`: what the pane shows, and what follows from it
 //! - `detected`: whether Herdr says the state; `identity`: whose pane it is
 //! - `one_shot`, `one_shot_events`: commands that report once
-//! - `claim`: what a machine is for; `ending`: the end; `receipts`: what became of each
-//! report
+//! - `claim`: what a machine is for; `ending`: the end; `receipts`: what became of each report
 
 mod answer;
 mod claim;
@@ -57,12 +56,11 @@ use request::SentRequest;
 use slot::{PresentationRecord, Slot, StateRecord, Tokens};
 use timing::{Attempts, Backoffs, ConnectBackoff, RetryGroup, SeqClock};
 
-/// How long one request may take. A retry keeps its number and does no harm, and a
-/// server that does not answer must not hold up the newest state for longer than the
-/// longest wait for a server (failure B11).
+/// How long one request may take. A retry keeps its number and does no harm, and a server that
+/// does not answer must not hold up the newest state for longer than the longest wait for a
+/// server (failure B11).
 const REQUEST_DEADLINE: Duration = Duration::from_millis(1500);
-/// How often the shell is woken to look for another socket while only another socket
-/// can help.
+/// How often the shell is woken to look for another socket while only another socket can help.
 const SOCKET_CHECK: Duration = Duration::from_secs(2);
 
 /// Makes one pane show what is wanted, and says what became of each report.
@@ -75,8 +73,8 @@ pub struct PaneMachine {
     lease_awaited: bool,
     identity: PaneIdentity,
 
-    /// The host wants something to be shown. False means that nothing of ours should be
-    /// on the pane.
+    /// The host wants something to be shown. False means that nothing of ours should be on the
+    /// pane.
     wants_pane: bool,
     state: Slot<StateRecord>,
     presentation: Slot<PresentationRecord>,
@@ -87,12 +85,12 @@ pub struct PaneMachine {
     session: Option<Session>,
     /// The session that the server has accepted.
     reported_session: Option<Session>,
-    /// A report of the state that got no answer in time. The server may still apply it,
-    /// even after a release.
+    /// A report of the state that got no answer in time. The server may still apply it, even
+    /// after a release.
     unanswered_state: Option<StateRecord>,
     last_sent_state: Option<ReportState>,
-    /// When idle was first wanted, while it waits for the settle time. `None` after a
-    /// flush, which ends that wait.
+    /// When idle was first wanted, while it waits for the settle time. `None` after a flush,
+    /// which ends that wait.
     idle_since: Option<Duration>,
     /// Why the state is not sent at present.
     state_stop: Option<StopReason>,
@@ -103,8 +101,8 @@ pub struct PaneMachine {
     /// What that run has noted of its metadata.
     earlier_leavings: Leavings,
 
-    /// The claim was taken over from a predecessor, and the host has not said anything
-    /// yet: the row stays as it is.
+    /// The claim was taken over from a predecessor, and the host has not said anything yet: the
+    /// row stays as it is.
     inherited: bool,
     /// The predecessor's claim, as long as the row is still the one that it made.
     predecessor: Option<Claim>,
@@ -119,8 +117,8 @@ pub struct PaneMachine {
     last_seqs: [Option<Seq>; 2],
     connection: Connection,
     read_backs: ReadBacks,
-    /// The pane's id in the last read-back, which differs from the claim's id once
-    /// the pane has moved.
+    /// The pane's id in the last read-back, which differs from the claim's id once the pane has
+    /// moved.
     current_pane_id: Option<PaneId>,
     /// The server's answer to `ping`.
     server_version: Option<Pong>,
@@ -128,8 +126,7 @@ pub struct PaneMachine {
     resume_argv_refused: bool,
 
     receipts: Receipts,
-    /// The kinds of diagnostics that are not told again, until their subject
-    /// works.
+    /// The kinds of diagnostics that are not told again, until their subject works.
     told_diagnostics: BTreeMap<DiagnosticKind, Subject>,
     /// New diagnostics, for the next [`Step`].
     diagnostics: Vec<Diagnostic>,
@@ -155,8 +152,8 @@ enum StopReason {
     Superseded,
 }
 
-/// What a diagnostic is about. Once the subject works again, the same kind of
-/// diagnostic is told again.
+/// What a diagnostic is about. Once the subject works again, the same kind of diagnostic is told
+/// again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Subject {
     Connection,
@@ -165,9 +162,8 @@ enum Subject {
 }
 
 impl PaneMachine {
-    /// A machine for one claim. It assumes that it holds the lease until
-    /// [`Input::Lease`] says otherwise, and asks the server whose pane it is before it
-    /// writes to it.
+    /// A machine for one claim. It assumes that it holds the lease until [`Input::Lease`] says
+    /// otherwise, and asks the server whose pane it is before it writes to it.
     pub fn new(claim: Claim) -> Self {
         Self {
             lease: Lease::Held,
@@ -241,8 +237,8 @@ impl PaneMachine {
         self.receipts.counters()
     }
 
-    /// The detected agent to whose row the state is left; `None` if this machine
-    /// reports the state.
+    /// The detected agent to whose row the state is left; `None` if this machine reports the
+    /// state.
     pub fn state_left_to(&self) -> Option<&AgentLabel> {
         self.detected.left_to.as_ref()
     }
@@ -291,9 +287,8 @@ impl PaneMachine {
         self.inherited = false;
     }
 
-    /// A part has a new wanted value. The request in flight may change what the
-    /// server has of the part, so a report can be needed although the server has
-    /// the wanted value now.
+    /// A part has a new wanted value. The request in flight may change what the server has of the
+    /// part, so a report can be needed although the server has the wanted value now.
     fn offer_report(&mut self, part: Part, needs_update: bool) {
         let in_flight = self.in_flight.as_ref().and_then(|sent| sent.action.part());
         let may_report = part != Part::State || self.reports_state();
@@ -320,11 +315,10 @@ impl PaneMachine {
         self.detected.reset_for_new_claim();
     }
 
-    /// Another server may be there. Diagnostics about the last server's refusals are
-    /// told again if they apply to the new one.
+    /// Another server may be there. Diagnostics about the last server's refusals are told again
+    /// if they apply to the new one.
     fn server_changed(&mut self) {
-        // The requests that the old server had received and not applied are gone with
-        // it.
+        // The requests that the old server had received and not applied are gone with it.
         self.unanswered_state = None;
         self.start_over();
         self.told_diagnostics.retain(|kind, subject| {
@@ -332,8 +326,7 @@ impl PaneMachine {
         });
     }
 
-    /// What the server had of ours may be gone, and it may accept what it refused
-    /// before.
+    /// What the server had of ours may be gone, and it may accept what it refused before.
     fn start_over(&mut self) {
         if let Some(sent) = &mut self.in_flight {
             // The old server may still be the one that answers this request.
@@ -374,8 +367,8 @@ impl PaneMachine {
         }
     }
 
-    /// The subject works, so its next failure is told again. If another retry
-    /// group still fails, that group takes the diagnostic over.
+    /// The subject works, so its next failure is told again. If another retry group still fails,
+    /// that group takes the diagnostic over.
     fn recovered(&mut self, subject: Subject) {
         let still_failing = match subject {
             Subject::Group(_) => self.backoffs.first_failing().map(Subject::Group),

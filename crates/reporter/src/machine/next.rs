@@ -1,8 +1,7 @@
 //! What is sent next, and why.
 //!
-//! First comes what holds everything back: a request in flight, a wait for the server,
-//! the question whose pane it is, the lease. Then what the server lacks, in order. Then
-//! a read-back.
+//! First comes what holds everything back: a request in flight, a wait for the server, the
+//! question whose pane it is, the lease. Then what the server lacks, in order. Then a read-back.
 
 use std::time::Duration;
 
@@ -19,8 +18,8 @@ use crate::receipt::Outcome;
 const STATE_PACE: Duration = Duration::from_millis(50);
 /// The least time between two reports of metadata (failure B71).
 const METADATA_PACE: Duration = Duration::from_millis(100);
-/// How often the pane is read while the agent is not idle, so that a lost row is
-/// repaired within five seconds.
+/// How often the pane is read while the agent is not idle, so that a lost row is repaired within
+/// five seconds.
 const WATCH_BUSY: Duration = Duration::from_secs(4);
 /// How often the pane is read while the agent is idle.
 const WATCH_IDLE: Duration = Duration::from_secs(60);
@@ -66,8 +65,8 @@ impl PaneMachine {
         step.wake = wake.at;
     }
 
-    /// Sends title, labels and tokens again before their ttl ends, except those that
-    /// have yielded to another writer.
+    /// Sends title, labels and tokens again before their ttl ends, except those that have yielded
+    /// to another writer.
     fn refresh(&mut self) {
         self.refresh_at = None;
         if !self.presentation.has_yielded() {
@@ -120,9 +119,8 @@ impl PaneMachine {
                 SendTime::Later(at) => wake.at_latest(Some(at)),
                 SendTime::Never => {}
             }
-            // Before the row is ours, the guard would hide the title, and tokens would
-            // show on somebody else's row. Both would stay if the row never becomes
-            // ours.
+            // Before the row is ours, the guard would hide the title, and tokens would show on
+            // somebody else's row. Both would stay if the row never becomes ours.
             if matches!(action, Action::ReportState(..)) && !self.may_send_metadata() {
                 break;
             }
@@ -182,10 +180,10 @@ impl PaneMachine {
         if self.must_explain_before_end() && self.backoffs.of(RetryGroup::Explain).failures == 0 {
             ends.push(Action::Explain);
         }
-        // The server may still apply a claim that got no answer. A release that finds
-        // no claim has no effect and does not raise the sequence mark, so that a later
-        // claim would stay. Once a repeated claim is answered, the release has an
-        // effect, and the unanswered claim is stale.
+        // The server may still apply a claim that got no answer. A release that finds no claim
+        // has no effect and does not raise the sequence mark, so that a later claim would stay.
+        // Once a repeated claim is answered, the release has an effect, and the unanswered claim
+        // is stale.
         ends.extend(self.unanswered_state.clone().map(|record| Action::ReportState(record, None)));
         ends.push(Action::EndClaim(self.detected.end_by()));
         ends
@@ -240,8 +238,8 @@ impl PaneMachine {
         sent.map(|sent| sent + METADATA_PACE)
     }
 
-    /// Tokens have no guard (protocol §5.6 D3), so the pane is read before they are
-    /// cleared: those that show somebody else's value by then are left.
+    /// Tokens have no guard (protocol §5.6 D3), so the pane is read before they are cleared:
+    /// those that show somebody else's value by then are left.
     pub(super) fn must_read_before_clearing(&self) -> bool {
         !self.wants_pane
             && self.one_shot.is_none()

@@ -1,5 +1,5 @@
-//! One-shots: what their events say is put on top of what the pane shows, since no
-//! process remembers what was reported before.
+//! One-shots: what their events say is put on top of what the pane shows, since no process
+//! remembers what was reported before.
 
 use herdr_proto::{
     AgentLabel, AgentStatus, PaneInfo, PresentationText, ReportState, StateKey, StateLabels,
@@ -27,9 +27,8 @@ pub(super) enum OneShotStage {
     ReadFirst,
     /// The row is released; what else the events say is reported after that.
     Releasing,
-    /// The labels that go with the state are cleared, so that the next read-back
-    /// shows which labels were set in another way. Holds all labels that the pane
-    /// showed before.
+    /// The labels that go with the state are cleared, so that the next read-back shows which
+    /// labels were set in another way. Holds all labels that the pane showed before.
     ClearingLabels(StateLabels),
     /// The slots hold everything that the events say.
     Reporting,
@@ -60,8 +59,8 @@ impl PaneMachine {
         }
     }
 
-    /// The pane was read without the labels that go with its state. The labels that are
-    /// missing now are set again.
+    /// The pane was read without the labels that go with its state. The labels that are missing
+    /// now are set again.
     pub(super) fn restore_labels(&mut self, before: StateLabels, pane: &PaneInfo) {
         let others = labels_of(pane);
         let mut reason = before;
@@ -99,8 +98,7 @@ impl PaneMachine {
             Some(shown) if shown == self.claim.agent.as_str() => {
                 self.state.on_server = OnServer::Unknown;
             }
-            // The server answers `ok` to a release of somebody else's row (protocol
-            // §5.4 C2, C3).
+            // The server answers `ok` to a release of somebody else's row (protocol §5.4 C2, C3).
             Some(shown) => {
                 let detail = format!(
                     "nothing is given back: the pane shows {}, and no row of ours; if that row \
@@ -115,8 +113,8 @@ impl PaneMachine {
         }
     }
 
-    /// Whether this one-shot leaves the state to the row of a detected agent, even if
-    /// the pane does not show that agent yet.
+    /// Whether this one-shot leaves the state to the row of a detected agent, even if the pane
+    /// does not show that agent yet.
     pub(super) fn leaves_state_to_herdr(&self) -> bool {
         self.one_shot.is_some() && self.claim.config.leave_state
     }
@@ -136,8 +134,8 @@ impl PaneMachine {
         } else {
             shown.filter(|shown| !self.claim.config.own_label && shown.is_known() && !ours)
         };
-        // Herdr may show already that the agent goes on, while our reason for a
-        // block is still there.
+        // Herdr may show already that the agent goes on, while our reason for a block is still
+        // there.
         let status = if left_to_herdr { &AgentStatus::BLOCKED } else { &pane.agent_status };
         let state = events.state((ours || left_to_herdr).then_some(status), snapshot.as_ref());
         if let Some(state) = state {
@@ -153,8 +151,8 @@ impl PaneMachine {
                     if self.shows_leavings() { StateLabels::new() } else { labels_of(pane) };
                 let labels = labels_with_state(&others, state, snapshot.as_ref());
                 self.reason.wanted = (!labels.is_empty()).then_some(labels);
-                // A shown label may be the reason of an earlier state. So may a label
-                // that is hidden until Herdr shows our agent.
+                // A shown label may be the reason of an earlier state. So may a label that is
+                // hidden until Herdr shows our agent.
                 let hidden = left_to_herdr && !of_our_agent;
                 let clean = self.reason.wanted.is_none() && pane.state_labels.is_empty() && !hidden;
                 self.reason.on_server = if clean { OnServer::Absent } else { OnServer::Unknown };
@@ -175,8 +173,7 @@ impl PaneMachine {
         self.edit_tokens(&events, pane, &config, snapshot.as_ref());
     }
 
-    /// Whether the title and labels on the pane are those of an earlier run that was
-    /// killed.
+    /// Whether the title and labels on the pane are those of an earlier run that was killed.
     fn shows_leavings(&self) -> bool {
         self.earlier_leavings.presented_by.as_ref() == Some(&self.claim.source)
     }
@@ -203,8 +200,8 @@ impl PaneMachine {
                 // A label that the host clears gives way to the configured one.
                 let configured = || PresentationText::normalize(config.state_labels.get(state)?);
                 let text = text.clone().or_else(configured);
-                // Herdr shows idle as done until a person has looked at the pane, so
-                // the label of idle is the label of done if that has none of its own.
+                // Herdr shows idle as done until a person has looked at the pane, so the label of
+                // idle is the label of done if that has none of its own.
                 let own_done = shown.labels.get(&StateKey::Done);
                 let own_done = own_done.is_some_and(|done| shown.labels.get(state) != Some(done));
                 let done = *state == StateKey::Idle
@@ -252,8 +249,7 @@ impl PaneMachine {
         tokens.extend(derived.into_iter().map(|(key, text)| (key, Some(text))));
         let left_to_herdr = self.leaves_state_to_herdr();
         if left_to_herdr && events.session_begins {
-            // The tokens are an earlier session's: they stay on the pane when an agent
-            // ends.
+            // The tokens are an earlier session's: they stay on the pane when an agent ends.
             for key in made_tokens(pane) {
                 tokens.entry(key).or_insert(None);
             }
@@ -264,8 +260,8 @@ impl PaneMachine {
                 let slot = self.tokens.slots.entry(key).or_default();
                 slot.on_server = match (shown, &text) {
                     (None, _) => OnServer::Absent,
-                    // A status line is drawn often, so a token that shows already
-                    // is not sent again.
+                    // A status line is drawn often, so a token that shows already is not sent
+                    // again.
                     (Some(shown), Some(text)) if left_to_herdr && shown == text.as_str() => {
                         OnServer::Known(text.clone())
                     }
@@ -285,9 +281,8 @@ impl PaneMachine {
         }
     }
 
-    /// The next edit of title and labels, as what the server has after it. No edit
-    /// takes a single label off, so all labels are cleared and the wanted ones set
-    /// again.
+    /// The next edit of title and labels, as what the server has after it. No edit takes a single
+    /// label off, so all labels are cleared and the wanted ones set again.
     pub(super) fn next_edit(&self) -> Option<PresentationRecord> {
         let mut next = self.presentation.wanted.clone()?;
         if let OnServer::Known(known) = &self.presentation.on_server {
@@ -299,8 +294,7 @@ impl PaneMachine {
         Some(next)
     }
 
-    /// A one-shot that was started later has reported, so this one's state is out
-    /// of date.
+    /// A one-shot that was started later has reported, so this one's state is out of date.
     pub(super) fn superseded(&mut self) {
         if self.one_shot.is_some() && self.state_stop.is_none() {
             self.state_stop = Some(StopReason::Superseded);
@@ -312,8 +306,8 @@ impl PaneMachine {
     }
 }
 
-/// The labels that go with a state: its reason, and the configured ones for states that
-/// have no other label.
+/// The labels that go with a state: its reason, and the configured ones for states that have no
+/// other label.
 fn labels_with_state(
     others: &StateLabels,
     state: ReportState,

@@ -109,8 +109,7 @@ impl OneShotEvents {
         })
     }
 
-    /// The state to report. `shown` is what our row shows, `None` if the row is not
-    /// ours.
+    /// The state to report. `shown` is what our row shows, `None` if the row is not ours.
     pub(super) fn state(
         &self,
         shown: Option<&AgentStatus>,

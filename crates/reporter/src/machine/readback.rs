@@ -53,8 +53,8 @@ impl PaneMachine {
         self.read_backs.last = Some(now);
     }
 
-    /// Schedules a read-back for the first metadata of a claim: its sequence mark is
-    /// not the state's, so the read-back of the state says nothing about it.
+    /// Schedules a read-back for the first metadata of a claim: its sequence mark is not the
+    /// state's, so the read-back of the state says nothing about it.
     pub(super) fn metadata_delivered(&mut self, now: Duration, escalation: Escalation) {
         let first = !std::mem::replace(&mut self.read_backs.metadata_delivered, true);
         if (first && self.claim.config.verify && self.one_shot.is_none())
@@ -104,8 +104,8 @@ impl PaneMachine {
         }
     }
 
-    /// Judges the state and acts on it. Returns whether the row is ours, or `None` if
-    /// that is not known.
+    /// Judges the state and acts on it. Returns whether the row is ours, or `None` if that is not
+    /// known.
     fn judge_state(&mut self, now: Duration, pane: &PaneInfo) -> Option<bool> {
         if self.state.has_yielded() && self.state.yielded_to.is_some() && pane.agent.is_none() {
             // The agent to which the row was left is gone.
@@ -147,8 +147,8 @@ impl PaneMachine {
         Some(false)
     }
 
-    /// The session of another integration hides every state of ours (failure B36).
-    /// After a second read-back has confirmed it, title and tokens go on alone.
+    /// The session of another integration hides every state of ours (failure B36). After a second
+    /// read-back has confirmed it, title and tokens go on alone.
     fn foreign_session(&mut self, now: Duration, verdict: Verdict) {
         self.read_backs.foreign_sessions += 1;
         if self.read_backs.foreign_sessions < 2 {
@@ -164,8 +164,8 @@ impl PaneMachine {
         self.receipts.judged(Part::State, verdict);
     }
 
-    /// Sending the state again does not help. Either another writer has the row, which
-    /// is left to it, or no number of ours gets above the sequence mark.
+    /// Sending the state again does not help. Either another writer has the row, which is left to
+    /// it, or no number of ours gets above the sequence mark.
     fn stop_resending(&mut self, just_sent: bool, verdict: Verdict, pane: &PaneInfo) {
         let detail = match &verdict {
             (_, Some(reason)) if just_sent => format!("{reason}; {}", reason.remedy()),
@@ -209,10 +209,9 @@ impl PaneMachine {
         }
     }
 
-    /// Once: clears what an earlier run of this source left when it was killed. Tokens
-    /// have no owner. Those that events lead to describe the agent of this row, and
-    /// that is ours now; others are the earlier run's if it has noted them and they
-    /// still show the noted text.
+    /// Once: clears what an earlier run of this source left when it was killed. Tokens have no
+    /// owner. Those that events lead to describe the agent of this row, and that is ours now;
+    /// others are the earlier run's if it has noted them and they still show the noted text.
     fn clear_leavings(&mut self, pane: &PaneInfo) {
         if self.leavings_cleared || self.presentation.needs_update() {
             return;
@@ -246,8 +245,8 @@ impl PaneMachine {
         }
     }
 
-    /// Before clearing: a token that shows another text than ours, or none, is not ours
-    /// to clear. A token whose report got no answer may show in a moment, so it stays.
+    /// Before clearing: a token that shows another text than ours, or none, is not ours to clear.
+    /// A token whose report got no answer may show in a moment, so it stays.
     fn drop_foreign_tokens(&mut self, pane: &PaneInfo) {
         for (key, slot) in &mut self.tokens.slots {
             if let OnServer::Known(text) = &slot.on_server

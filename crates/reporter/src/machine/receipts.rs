@@ -5,12 +5,11 @@ use herdr_proto::Seq;
 use super::judge::Verdict;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
-/// How many reports were offered, and what became of them. A report is a new value of
-/// the state, the presentation or the tokens; a refresh or repair of an old value does
-/// not count.
+/// How many reports were offered, and what became of them. A report is a new value of the state,
+/// the presentation or the tokens; a refresh or repair of an old value does not count.
 ///
-/// `offered = delivered + superseded + dropped + pending`, and `delivered = applied +
-/// ignored + hidden + unverified`.
+/// `offered = delivered + superseded + dropped + pending`, and `delivered = applied + ignored +
+/// hidden + unverified`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
@@ -30,11 +29,11 @@ pub struct Counters {
     pub ignored: u64,
     /// Delivered and not visible.
     pub hidden: u64,
-    /// Delivered, and the pane was not read afterwards, or the read-back could not
-    /// tell. Their receipts say [`Outcome::Sent`] and [`Outcome::Unverified`].
+    /// Delivered, and the pane was not read afterwards, or the read-back could not tell. Their
+    /// receipts say [`Outcome::Sent`] and [`Outcome::Unverified`].
     pub unverified: u64,
-    /// Requests that were sent a second time because their answer was late. They do not
-    /// count as reports.
+    /// Requests that were sent a second time because their answer was late. They do not count as
+    /// reports.
     pub copies: u64,
 }
 
@@ -54,8 +53,8 @@ pub(super) struct Receipts {
     new: Vec<Receipt>,
 }
 
-/// Where the reports of one part are on their way. At most one report is in each
-/// of the three places.
+/// Where the reports of one part are on their way. At most one report is in each of the three
+/// places.
 #[derive(Debug, Default)]
 struct Progress {
     /// The newest value waits to be sent.
@@ -111,9 +110,8 @@ impl Receipts {
         self.settled.offered += u64::from(needed);
     }
 
-    /// Takes in which parts are to be sent. A value that waits although its part is not
-    /// to be sent is on the server already: it was changed and changed back before it
-    /// was sent.
+    /// Takes in which parts are to be sent. A value that waits although its part is not to be
+    /// sent is on the server already: it was changed and changed back before it was sent.
     pub(super) fn planned(&mut self, has: impl Fn(Part) -> bool) {
         for part in PARTS {
             if !has(part) && std::mem::take(&mut self.progress(part).waiting) {
@@ -150,8 +148,8 @@ impl Receipts {
         }
     }
 
-    /// The server has refused the report. The refusal of a refresh or a repair makes no
-    /// receipt, since the value has one already; it is told as a diagnostic.
+    /// The server has refused the report. The refusal of a refresh or a repair makes no receipt,
+    /// since the value has one already; it is told as a diagnostic.
     pub(super) fn refused(&mut self, part: Part, seq: Option<Seq>, reason: Reason) {
         let receipt = Receipt::new(Outcome::Failed, part).seq(seq).because(reason);
         if part == Part::Release {
@@ -202,8 +200,8 @@ impl Receipts {
         self.leave_unjudged(Outcome::Sent);
     }
 
-    /// The delivered values will not be judged: no read-back was wanted
-    /// ([`Outcome::Sent`]), or it failed ([`Outcome::Unverified`]).
+    /// The delivered values will not be judged: no read-back was wanted ([`Outcome::Sent`]), or
+    /// it failed ([`Outcome::Unverified`]).
     pub(super) fn leave_unjudged(&mut self, outcome: Outcome) {
         for part in PARTS {
             self.judged(part, (outcome, None));

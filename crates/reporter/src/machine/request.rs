@@ -13,8 +13,7 @@ use super::{Now, PaneCall, PaneMachine, Request};
 use crate::activity::{Presentation, Session};
 use crate::receipt::Part;
 
-/// A request that has been sent: the one in flight, or one that failed and is
-/// kept for a retry.
+/// A request that has been sent: the one in flight, or one that failed and is kept for a retry.
 #[derive(Debug, Clone)]
 pub(super) struct SentRequest {
     pub(super) call: PaneCall,
@@ -22,8 +21,8 @@ pub(super) struct SentRequest {
     /// `None` for a request that has no sequence number.
     pub(super) seq: Option<Seq>,
     pub(super) sent_at: Duration,
-    /// The server was replaced after this request was sent, so the answer says nothing
-    /// about the present server.
+    /// The server was replaced after this request was sent, so the answer says nothing about the
+    /// present server.
     pub(super) to_old_server: bool,
 }
 
@@ -31,8 +30,8 @@ pub(super) struct SentRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Action {
     ReportState(StateRecord, Option<Session>),
-    /// Holds what the server has of title, name and labels once it has accepted
-    /// the request; `None` is an empty record.
+    /// Holds what the server has of title, name and labels once it has accepted the request;
+    /// `None` is an empty record.
     SetPresentation(Option<PresentationRecord>),
     /// The labels that go with the state of a one-shot; `None` clears them.
     SetReason(Option<StateLabels>),
@@ -53,8 +52,8 @@ pub(super) enum Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EndBy {
     Release,
-    /// `pane.clear_agent_authority`. A release would also remove the row of an
-    /// agent that Herdr detects below our claim (protocol §5.4).
+    /// `pane.clear_agent_authority`. A release would also remove the row of an agent that Herdr
+    /// detects below our claim (protocol §5.4).
     Clear,
 }
 
@@ -94,8 +93,8 @@ impl Action {
         }
     }
 
-    /// The server keeps one sequence mark for the claim and one for metadata
-    /// (protocol §5.1); this is the index of the one that applies.
+    /// The server keeps one sequence mark for the claim and one for metadata (protocol §5.1);
+    /// this is the index of the one that applies.
     fn sequence_mark(&self) -> usize {
         usize::from(self.group() == RetryGroup::Metadata)
     }
@@ -115,8 +114,8 @@ impl SentRequest {
 impl PaneMachine {
     pub(super) fn send(&mut self, action: Action, now: Now, deadline: Duration) -> Request {
         let sent = match self.backoffs.of_mut(action.group()).failed_request.take() {
-            // A retry keeps its number: if the server did apply the first attempt, it
-            // ignores the second one as stale.
+            // A retry keeps its number: if the server did apply the first attempt, it ignores the
+            // second one as stale.
             Some(last)
                 if last.action == action
                     && last.seq == self.last_seqs[action.sequence_mark()]
@@ -167,8 +166,7 @@ impl PaneMachine {
             Action::EndClaim(by) => self.end_call(*by, seq),
             Action::ReadBack => PaneCall::Get(PaneGet::new(self.claim.pane.clone())),
             Action::Explain => {
-                // `agent.explain` does not accept the former id of a pane that has
-                // moved.
+                // `agent.explain` does not accept the former id of a pane that has moved.
                 let pane = self.current_pane_id.as_ref().unwrap_or(&self.claim.pane);
                 PaneCall::Explain(AgentExplain::of(pane))
             }
@@ -179,9 +177,9 @@ impl PaneMachine {
         SentRequest { call, action, seq, sent_at: now.elapsed, to_old_server: false }
     }
 
-    /// The sequence number of a request; reads have none. The metadata of a one-shot
-    /// has none either: the server accepts a report without a number whatever the
-    /// clocks of other processes were.
+    /// The sequence number of a request; reads have none. The metadata of a one-shot has none
+    /// either: the server accepts a report without a number whatever the clocks of other
+    /// processes were.
     fn number(&mut self, action: &Action, now: Now) -> Option<Seq> {
         if action.only_reads() {
             return None;
@@ -248,8 +246,8 @@ impl PaneMachine {
             }
             _ => clear(&mut report),
         }
-        // An edit by a one-shot applies to whatever the pane shows, and tokens cannot
-        // be guarded (protocol §5.6 D3).
+        // An edit by a one-shot applies to whatever the pane shows, and tokens cannot be guarded
+        // (protocol §5.6 D3).
         let guarded = match action {
             Action::SetReason(labels) => labels.is_some(),
             Action::SetPresentation(_) => claim.once.is_none(),
@@ -263,8 +261,8 @@ impl PaneMachine {
         PaneCall::Metadata(report)
     }
 
-    /// Sends only what changes, with a `clear_*` flag, so that what other processes
-    /// have set stays (protocol §5.6 D5, failure B42).
+    /// Sends only what changes, with a `clear_*` flag, so that what other processes have set
+    /// stays (protocol §5.6 D5, failure B42).
     fn edit(&self, report: &mut ReportMetadata, wanted: &Presentation) {
         let nothing = Presentation::default();
         let has = match &self.presentation.on_server {
@@ -299,9 +297,9 @@ impl PaneMachine {
         }
     }
 
-    /// Whether the server's version must be known before the next report: it decides
-    /// whether the report may include `resume_argv`. It is asked once per server, since
-    /// a handoff may change it (failure B82).
+    /// Whether the server's version must be known before the next report: it decides whether the
+    /// report may include `resume_argv`. It is asked once per server, since a handoff may change
+    /// it (failure B82).
     pub(super) fn must_ask_version(&self) -> bool {
         let resumable = self.session.as_ref().is_some_and(|s| s.resume_argv.is_some());
         resumable
@@ -319,9 +317,8 @@ fn clear(report: &mut ReportMetadata) {
     report.clear_state_labels = true;
 }
 
-/// The labels that go with the state of a one-shot are a record under a source of their
-/// own: later nobody could tell otherwise which label was only the reason of an earlier
-/// state.
+/// The labels that go with the state of a one-shot are a record under a source of their own:
+/// later nobody could tell otherwise which label was only the reason of an earlier state.
 fn reason_source(source: &SourceId) -> SourceId {
     SourceId::parse(format!("{source}.reason")).unwrap_or_else(|_| source.clone())
 }

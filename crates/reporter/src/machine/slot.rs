@@ -1,5 +1,5 @@
-//! A part of the pane: what is wanted of it, what the server has of it, and what
-//! keeps it from being sent again.
+//! A part of the pane: what is wanted of it, what the server has of it, and what keeps it from
+//! being sent again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,8 +9,7 @@ use herdr_proto::{AgentLabel, PresentationText, ReportState, TokenEdit, TokenKey
 
 use crate::activity::{Presentation, Snapshot};
 
-/// The value is left to the other writer at this many repairs within
-/// [`REPAIR_WINDOW`].
+/// The value is left to the other writer at this many repairs within [`REPAIR_WINDOW`].
 const MAX_REPAIRS: usize = 3;
 const REPAIR_WINDOW: Duration = Duration::from_secs(30);
 
@@ -42,8 +41,8 @@ pub(super) enum OnServer<T> {
     Unknown,
 }
 
-/// How far the sequence number was raised because the server accepted a report
-/// and the pane did not show it: its sequence mark may be above our numbers.
+/// How far the sequence number was raised because the server accepted a report and the pane did
+/// not show it: its sequence mark may be above our numbers.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Escalation {
     #[default]
@@ -75,8 +74,7 @@ pub(super) struct StateRecord {
 pub(super) struct PresentationRecord {
     pub(super) presentation: Presentation,
     pub(super) resend: u64,
-    /// The detected agent under whose row the record is shown; `None` for our own
-    /// row.
+    /// The detected agent under whose row the record is shown; `None` for our own row.
     pub(super) under_agent: Option<AgentLabel>,
 }
 
@@ -110,8 +108,7 @@ impl<T: Clone + PartialEq> Slot<T> {
         !matches!(self.on_server, OnServer::Absent)
     }
 
-    /// What the server has of ours is not known any more, so the wanted value is
-    /// sent again.
+    /// What the server has of ours is not known any more, so the wanted value is sent again.
     pub(super) fn mark_unknown(&mut self) {
         if self.may_be_on_server() {
             self.on_server = OnServer::Unknown;
@@ -158,8 +155,8 @@ impl<T: Clone + PartialEq> Slot<T> {
         self.yielded.is_some() && self.yielded == self.wanted
     }
 
-    /// Takes in a read-back of the pane. `may_repair` is whether a value that does
-    /// not show may be sent again.
+    /// Takes in a read-back of the pane. `may_repair` is whether a value that does not show may
+    /// be sent again.
     pub(super) fn check(&mut self, shown: bool, may_repair: bool, now: Duration) -> Check {
         if shown {
             self.awaits_read_back = false;
@@ -175,9 +172,9 @@ impl<T: Clone + PartialEq> Slot<T> {
         }
     }
 
-    /// The pane does not show a value that the server has accepted. Marks the
-    /// value to be sent again: with a higher number if the pane never showed it,
-    /// else as a repair. False if that was tried often enough.
+    /// The pane does not show a value that the server has accepted. Marks the value to be sent
+    /// again: with a higher number if the pane never showed it, else as a repair. False if that
+    /// was tried often enough.
     pub(super) fn try_resend(&mut self, now: Duration) -> bool {
         if std::mem::take(&mut self.awaits_read_back) {
             self.escalation = match self.escalation {
@@ -212,8 +209,8 @@ impl StateRecord {
 #[derive(Debug, Default)]
 pub(super) struct Tokens {
     pub(super) slots: BTreeMap<TokenKey, Slot<PresentationText>>,
-    /// The pane is full. A request with a new key is refused as a whole, so each
-    /// new key goes in a request of its own.
+    /// The pane is full. A request with a new key is refused as a whole, so each new key goes in
+    /// a request of its own.
     pub(super) new_keys_alone: bool,
 }
 
@@ -251,8 +248,7 @@ impl Tokens {
         self.slots.values_mut().for_each(act);
     }
 
-    /// The edits that have to be sent, split into requests of a size that the
-    /// server takes.
+    /// The edits that have to be sent, split into requests of a size that the server takes.
     pub(super) fn patches(&self, now: Duration) -> Vec<TokenPatch> {
         let due = |slot: &Slot<_>| slot.no_room_until.is_none_or(|until| until <= now);
         let edits = || self.slots.iter().filter(|(_, slot)| slot.needs_update() && due(slot));

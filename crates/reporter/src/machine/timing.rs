@@ -9,28 +9,26 @@ use super::request::SentRequest;
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 /// The longest wait for a server that may come back (failure B11).
 const MAX_WAIT: Duration = Duration::from_secs(2);
-/// The longest wait after a request that timed out: that request was a wait
-/// already.
+/// The longest wait after a request that timed out: that request was a wait already.
 const MAX_WAIT_AFTER_TIMEOUT: Duration = Duration::from_millis(400);
-/// How long a server may answer nothing at all before its retries become as rare
-/// as those of a single failing group.
+/// How long a server may answer nothing at all before its retries become as rare as those of a
+/// single failing group.
 const OUTAGE_PATIENCE: Duration = Duration::from_secs(10);
 /// The first wait after a refusal.
 const FIRST_WAIT_AFTER_REFUSAL: Duration = Duration::from_secs(1);
-/// While a group has been failing for less than [`EARLY`], its attempts are at
-/// most this far apart.
+/// While a group has been failing for less than [`EARLY`], its attempts are at most this far
+/// apart.
 const MAX_INTERVAL_EARLY: Duration = Duration::from_millis(4_500);
 const EARLY: Duration = Duration::from_secs(60);
 /// How far apart the attempts of a group are after [`EARLY`].
 const INTERVAL_LATE: Duration = Duration::from_secs(20);
 /// The wait while only a change of the socket can help (failure B65).
 pub(super) const UNUSABLE_SOCKET_WAIT: Duration = Duration::from_secs(60);
-/// The wait while something other than Herdr's pane API is behind the socket
-/// (failure B79).
+/// The wait while something other than Herdr's pane API is behind the socket (failure B79).
 pub(super) const OTHER_API_WAIT: Duration = Duration::from_secs(600);
 
-/// The sequence numbers of a claim: the microsecond clock, but always above the
-/// last number, since the clock may step back (failures B03 to B06).
+/// The sequence numbers of a claim: the microsecond clock, but always above the last number,
+/// since the clock may step back (failures B03 to B06).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SeqClock {
     last: u64,
@@ -52,8 +50,8 @@ impl SeqClock {
     }
 }
 
-/// Waits between attempts to connect: doubling, capped, and jittered so that the
-/// reporters of many panes do not reconnect at the same moment.
+/// Waits between attempts to connect: doubling, capped, and jittered so that the reporters of
+/// many panes do not reconnect at the same moment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ConnectBackoff {
     until: Option<Duration>,
@@ -103,8 +101,8 @@ impl ConnectBackoff {
     }
 }
 
-/// Requests that use the same method of the server, so that a failure of one is
-/// expected to be a failure of all. Each group backs off by itself.
+/// Requests that use the same method of the server, so that a failure of one is expected to be a
+/// failure of all. Each group backs off by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RetryGroup {
     State,
@@ -131,8 +129,7 @@ impl RetryGroup {
 #[derive(Debug, Default)]
 pub(super) struct Backoffs([GroupBackoff; RetryGroup::ALL.len()]);
 
-/// How long a group waits after its requests failed while the server could be
-/// connected to.
+/// How long a group waits after its requests failed while the server could be connected to.
 #[derive(Debug, Default)]
 pub(super) struct GroupBackoff {
     pub(super) until: Option<Duration>,
@@ -140,8 +137,8 @@ pub(super) struct GroupBackoff {
     pub(super) failures: u32,
     /// When the first of these requests was sent.
     pub(super) first_sent_at: Duration,
-    /// The server has answered another group since, or has refused this one: the
-    /// server is there, and only this group fails.
+    /// The server has answered another group since, or has refused this one: the server is there,
+    /// and only this group fails.
     pub(super) only_this_group: bool,
     /// Why the last request failed.
     pub(super) cause: Option<RetryCause>,
@@ -166,9 +163,8 @@ impl Backoffs {
         *self.of_mut(group) = GroupBackoff::default();
     }
 
-    /// The server has answered a request of `answered`. The other groups that
-    /// failed may have failed because the server was away, so they are retried
-    /// at once.
+    /// The server has answered a request of `answered`. The other groups that failed may have
+    /// failed because the server was away, so they are retried at once.
     pub(super) fn server_answered(&mut self, answered: RetryGroup) {
         for group in RetryGroup::ALL.into_iter().filter(|group| *group != answered) {
             let backoff = self.of_mut(group);
@@ -179,8 +175,7 @@ impl Backoffs {
         }
     }
 
-    /// Whether a read-back is to find out if the whole server is frozen or only
-    /// one group fails.
+    /// Whether a read-back is to find out if the whole server is frozen or only one group fails.
     pub(super) fn needs_probe(&self, now: Duration) -> bool {
         let unclear = |backoff: &GroupBackoff| backoff.failures >= 2 && !backoff.only_this_group;
         let probe = self.of(RetryGroup::ReadBack).until;
@@ -216,8 +211,8 @@ impl GroupBackoff {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RetryCause {
     TimedOut,
-    /// The connection broke, the reply was unreadable, or the server said that it
-    /// cannot answer now.
+    /// The connection broke, the reply was unreadable, or the server said that it cannot answer
+    /// now.
     Failed,
     Refused,
 }

@@ -15,9 +15,9 @@ use crate::world::{AGENT, EPOCH, PANE, SECOND, SOURCE, World};
 
 const STEP: Duration = Duration::from_secs(2);
 
-/// What one command says, except for what `docs/sidecar.md` names as different: a label
-/// for a state that has a reason, the same label for idle and done, titles and tokens
-/// before a state, another session.
+/// What one command says, except for what `docs/sidecar.md` names as different: a label for a
+/// state that has a reason, the same label for idle and done, titles and tokens before a state,
+/// another session.
 fn command() -> impl Strategy<Value = AgentEvent> {
     let text = prop::sample::select(vec!["", "a", "b"]);
     let key = prop::sample::select(vec!["branch", "model", "ctx"]);

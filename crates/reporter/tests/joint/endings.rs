@@ -30,8 +30,8 @@ fn a_claim_in_flight_is_released() {
     assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
 }
 
-/// The server reads each connection by itself, so it may apply a release before a claim
-/// that got no answer, and the release has no effect then.
+/// The server reads each connection by itself, so it may apply a release before a claim that got
+/// no answer, and the release has no effect then.
 #[test]
 fn a_claim_that_comes_after_the_release_is_stale() {
     let close = Input::Close { budget: CLOSE_BUDGET };
@@ -60,8 +60,7 @@ fn a_claim_that_comes_after_the_release_is_stale() {
     }
 }
 
-/// The release is sent in time all the same, and the end says that the row may still
-/// come.
+/// The release is sent in time all the same, and the end says that the row may still come.
 #[test]
 fn a_claim_that_cannot_be_repeated_does_not_hold_up_the_release() {
     for fate in [Fate::Frozen, Fate::Broken, Fate::Refused("invalid_request")] {

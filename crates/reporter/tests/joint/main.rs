@@ -1,5 +1,5 @@
-//! The pure machine and the fake's pure model, joined without a socket, a thread or a
-//! clock. Scenarios test single rules, properties test interleavings.
+//! The pure machine and the fake's pure model, joined without a socket, a thread or a clock.
+//! Scenarios test single rules, properties test interleavings.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -28,8 +28,7 @@ pub(crate) fn world_of(claim: Claim, model: Model) -> World {
     World::of(claim, Home::Unknown, Config::default(), model)
 }
 
-/// A one-shot whose process was started this long after the epoch. Nothing is served
-/// yet.
+/// A one-shot whose process was started this long after the epoch. Nothing is served yet.
 pub(crate) fn one_shot(
     agent: &str,
     events: Vec<AgentEvent>,
@@ -74,8 +73,8 @@ fn f15_what_was_started_last_wins() {
         assert_eq!(late.pane().agent_status, "idle");
         model = late.model;
     }
-    // A sequence mark from the future is not the start of a later process, so a higher
-    // number is sent.
+    // A sequence mark from the future is not the start of a later process, so a higher number is
+    // sent.
     let ahead = EPOCH + 3_600_000_000;
     let mut world = one_shot(AGENT, vec![state("working")], at * 3, model);
     let theirs = json!({"source": SOURCE, "agent": AGENT, "state": "idle", "seq": ahead});

@@ -1,5 +1,5 @@
-//! Other reporters of the same pane: what they take is repaired, and one that keeps
-//! coming back is left alone.
+//! Other reporters of the same pane: what they take is repaired, and one that keeps coming back
+//! is left alone.
 
 use std::time::Duration;
 

@@ -110,14 +110,13 @@ pub(crate) fn cases(cases: u32) -> ProptestConfig {
 proptest! {
     #![proptest_config(cases(500))]
 
-    /// Once the server is healthy again and nobody else writes, the pane shows what is
-    /// wanted.
+    /// Once the server is healthy again and nobody else writes, the pane shows what is wanted.
     #[test]
     fn the_pane_comes_to_show_what_is_wanted(acts in prop::collection::vec(act(), 0..60)) {
         let mut world = World::new();
         play(&mut world, acts);
-        // A frozen server applies what it has received before it is healthy, and a part
-        // that has yielded stays yielded until the host changes it or the server does.
+        // A frozen server applies what it has received before it is healthy, and a part that has
+        // yielded stays yielded until the host changes it or the server does.
         world.thaw();
         world.step(Input::ServerChanged);
         world.serve_for(Duration::from_secs(70));
@@ -201,9 +200,9 @@ fn method(call: &PaneCall) -> Option<usize> {
 proptest! {
     #![proptest_config(cases(300))]
 
-    /// Each method of a server fails in its own way for a while: that costs few
-    /// requests and is told once, and what works is shown. Five seconds after the last
-    /// fault, everything is shown.
+    /// Each method of a server fails in its own way for a while: that costs few requests and is
+    /// told once, and what works is shown. Five seconds after the last fault, everything is
+    /// shown.
     #[test]
     fn a_method_fails_alone(
         fates in prop::collection::vec(fate(), 4),
@@ -274,8 +273,8 @@ proptest! {
 proptest! {
     #![proptest_config(cases(10_000))]
 
-    /// The last request is the release, and on a healthy server nothing of ours is
-    /// left, even if the server applies requests late that got no answer.
+    /// The last request is the release, and on a healthy server nothing of ours is left, even if
+    /// the server applies requests late that got no answer.
     #[test]
     fn the_end_is_clean(
         acts in prop::collection::vec(act(), 0..60),
@@ -318,8 +317,7 @@ proptest! {
         prop_assert_eq!(told(Outcome::Failed), counters.dropped);
 
         if matches!(ended, Ended::Released | Ended::ReleasedUncleared) {
-            // Without a claim, or after it was given back, there is only metadata to
-            // clear.
+            // Without a claim, or after it was given back, there is only metadata to clear.
             let last = world.methods().last().copied();
             let had_row = world.claimed && !gives_back;
             prop_assert!(last == Some("pane.release_agent") || !had_row, "{:?}", last);

@@ -1,5 +1,5 @@
-//! What a server refuses: a refused request costs little and holds up nothing else, and
-//! what may be accepted later is tried again.
+//! What a server refuses: a refused request costs little and holds up nothing else, and what may
+//! be accepted later is tried again.
 
 use std::time::Duration;
 
@@ -84,8 +84,7 @@ fn f18_a_method_that_fails_backs_off_and_is_told_once() {
             assert!(counts[0] <= 20, "{case}");
             assert!(counts[1..].iter().all(|count| *count <= 4), "{case}");
             assert!(world.diagnostics.len() <= 1, "{case}");
-            // A failing identity question need not be told: the pane is claimed without
-            // proof.
+            // A failing identity question need not be told: the pane is claimed without proof.
             assert!(world.diagnostics.len() == 1 || method == 3, "{case}");
             let pane = world.pane();
             if method != 1 {

@@ -1,5 +1,5 @@
-//! Sequence numbers rise whatever the clock does, and get above the server's sequence
-//! mark where that is possible.
+//! Sequence numbers rise whatever the clock does, and get above the server's sequence mark where
+//! that is possible.
 
 use std::time::Duration;
 

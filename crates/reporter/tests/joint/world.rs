@@ -55,8 +55,8 @@ pub(crate) struct World {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Every request line as it was sent.
     pub(crate) sent: Vec<Value>,
-    /// A report of the state may have been applied since the last release, if that was
-    /// before the end.
+    /// A report of the state may have been applied since the last release, if that was before the
+    /// end.
     pub(crate) claimed: bool,
     pub(crate) closing: bool,
     /// A one-shot reports, and its metadata has no sequence number and no guard.
@@ -78,8 +78,7 @@ impl World {
         Self::at(Home::Unknown, config, model)
     }
 
-    /// A world in which the agent works and has said a title and a token. Nothing is
-    /// served yet.
+    /// A world in which the agent works and has said a title and a token. Nothing is served yet.
     pub(crate) fn decorated() -> Self {
         let mut world = Self::new();
         world.tell(events::started());
