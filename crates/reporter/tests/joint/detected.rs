@@ -24,8 +24,7 @@ fn supervisor(agent: &str, leave_state: bool) -> World {
 fn f11_a_default_label_gives_way_to_the_agent_that_herdr_detects() {
     let mut world = supervisor("npx", false);
     world.tell(state("idle"));
-    world.tell(title("T"));
-    world.serve_for(SECOND);
+    world.tell_and_serve(title("T"));
     assert_eq!(world.pane().agent.as_deref(), Some("npx"));
     world.model.agent_appears(world.elapsed, PANE, "claude", "working");
     assert_eq!(world.pane().agent.as_deref(), Some("npx"), "a claim hides it");
@@ -35,8 +34,7 @@ fn f11_a_default_label_gives_way_to_the_agent_that_herdr_detects() {
     assert_eq!(world.model.authority(PANE), None);
     assert_eq!(world.machine.state_left_to().map(AgentLabel::as_str), Some("claude"));
     // The reason of a block shows under the row of the detected agent.
-    world.tell(asked("Run it?"));
-    world.serve_for(SECOND);
+    world.tell_and_serve(asked("Run it?"));
     assert_eq!(world.pane().state_labels["blocked"], "Run it?");
     assert_eq!(world.close(), Ended::Released);
     let pane = world.pane();
@@ -47,8 +45,7 @@ fn f11_a_default_label_gives_way_to_the_agent_that_herdr_detects() {
 #[test]
 fn f11_a_default_label_takes_the_row_back_when_the_detected_agent_ends() {
     let mut world = supervisor("npx", false);
-    world.tell(state("working"));
-    world.serve_for(SECOND);
+    world.tell_and_serve(state("working"));
     world.model.agent_appears(world.elapsed, PANE, "claude", "idle");
     world.serve_for(Duration::from_secs(5));
     assert_eq!(world.pane().agent.as_deref(), Some("claude"));
@@ -67,8 +64,7 @@ fn f27_if_herdr_shows_no_agent_we_report_the_state() {
     world.tell(title("T"));
     world.serve_for(Duration::from_millis(2_500));
     assert_eq!(world.pane().agent, None, "Herdr gets time");
-    world.tell(asked("May I?"));
-    world.serve_for(Duration::from_secs(1));
+    world.tell_and_serve(asked("May I?"));
     let pane = world.pane();
     assert_eq!((pane.agent.as_deref(), pane.agent_status.as_str()), (Some("claude"), "blocked"));
     assert_eq!(pane.state_labels["blocked"], "May I?");
@@ -120,8 +116,7 @@ fn f31_after_a_claim_over_a_detected_agent_its_row_comes_back() {
     let mut closed = begin(Model::new());
     assert_eq!(closed.close(), Ended::Released);
     let mut given_back = begin(Model::new());
-    given_back.tell(AgentEvent::Release);
-    given_back.serve_for(SECOND);
+    given_back.tell_and_serve(AgentEvent::Release);
     for world in [closed, given_back] {
         assert_eq!(world.pane().agent.as_deref(), Some("claude"));
         assert_eq!(world.methods().last(), Some(&"pane.clear_agent_authority"));

@@ -19,13 +19,10 @@ fn at_home(home: Home, config: Config) -> World {
 fn renumbered(home: impl FnOnce(String) -> Home) -> (World, String) {
     let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
     world.tell(started());
-    world.tell(title("T"));
-    world.serve_for(SECOND);
-    world.foreign_call("pane.split", &json!({"target_pane_id": PANE, "direction": "right"}));
-    let beside = world.model.pane_ids().into_iter().find(|id| id != PANE).unwrap();
-    world.model.live_handoff(world.elapsed);
+    world.tell_and_serve(title("T"));
+    let beside = world.split();
     world.home = home(beside.clone());
-    world.step(Input::ServerChanged);
+    world.hand_off();
     world.serve_for(Duration::from_secs(3));
     (world, beside)
 }
@@ -45,16 +42,14 @@ fn b34_a_pane_that_is_proven_foreign_is_never_claimed() {
 #[test]
 fn b34_a_pane_without_proof_is_claimed_unless_denied() {
     let mut world = at_home(Home::Unknown, Config::default());
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert_eq!(world.pane().agent.as_deref(), Some(AGENT));
     assert!(world.diagnostics.is_empty());
 
     let mut config = Config::default();
     config.unverified_pane = UnverifiedPane::Deny;
     let mut world = at_home(Home::Unknown, config);
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert_eq!(world.pane().agent, None);
     assert_eq!(world.diagnostics.len(), 1);
 }
@@ -62,8 +57,7 @@ fn b34_a_pane_without_proof_is_claimed_unless_denied() {
 #[test]
 fn b34_after_a_restart_the_id_may_be_somebody_elses() {
     let mut world = at_home(Home::Pane(PANE.into()), Config::default());
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert_eq!(world.pane().agent.as_deref(), Some(AGENT));
     world.model.restart(world.elapsed);
     world.home = Home::Elsewhere;
@@ -76,8 +70,7 @@ fn b34_after_a_restart_the_id_may_be_somebody_elses() {
 #[test]
 fn f10_after_an_answer_of_another_socket_the_pane_is_identified_first() {
     let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     world.tell(asked("x"));
     let before = world.sent.len();
     world.home = Home::Elsewhere;
@@ -91,19 +84,17 @@ fn f10_after_an_answer_of_another_socket_the_pane_is_identified_first() {
 fn b32_a_pane_that_moved_before_a_handoff_is_found_by_its_shell() {
     let mut world = at_home(Home::Pane(PANE.into()), Config::default());
     world.tell(started());
-    world.tell(title("T"));
-    world.serve_for(SECOND);
+    world.tell_and_serve(title("T"));
     // There is a neighbouring pane that is not ours.
-    world.foreign_call("pane.split", &json!({"target_pane_id": PANE, "direction": "right"}));
+    world.split();
     let destination = json!({"type": "new_workspace", "label": "x"});
     world.foreign_call("pane.move", &json!({"pane_id": PANE, "destination": destination}));
     let moved = world.model.pane_ids().into_iter().find(|id| id.starts_with("w2:")).unwrap();
     world.serve_for(Duration::from_secs(5));
     assert_eq!(world.seen(&moved).title.as_deref(), Some("T"), "the old id still works");
 
-    world.model.live_handoff(world.elapsed);
     world.home = Home::Pane(moved.clone());
-    world.step(Input::ServerChanged);
+    world.hand_off();
     world.serve_for(Duration::from_secs(3));
     let pane = world.seen(&moved);
     assert_eq!((pane.agent.as_deref(), pane.title.as_deref()), (Some(AGENT), Some("T")));
@@ -119,9 +110,8 @@ fn b32_a_pane_that_moved_before_a_handoff_is_found_by_its_shell() {
 #[test]
 fn b32_a_pane_that_is_gone_is_not_replaced_by_a_neighbour() {
     let mut world = at_home(Home::Pane(PANE.into()), Config::default());
-    world.tell(started());
-    world.serve_for(SECOND);
-    world.foreign_call("pane.split", &json!({"target_pane_id": PANE, "direction": "right"}));
+    world.tell_and_serve(started());
+    world.split();
     world.model.close_pane(world.elapsed, PANE);
     world.tell(asked("x"));
     world.serve_for(Duration::from_secs(40));
@@ -134,13 +124,10 @@ fn b32_a_pane_that_is_gone_is_not_replaced_by_a_neighbour() {
 #[test]
 fn b32_a_search_goes_on_when_the_server_is_busy() {
     let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
-    world.tell(started());
-    world.serve_for(SECOND);
-    world.foreign_call("pane.split", &json!({"target_pane_id": PANE, "direction": "right"}));
-    let beside = world.model.pane_ids().into_iter().find(|id| id != PANE).unwrap();
-    world.model.live_handoff(world.elapsed);
+    world.tell_and_serve(started());
+    let beside = world.split();
     world.home = Home::Pane(beside.clone());
-    world.step(Input::ServerChanged);
+    world.hand_off();
     let mut put_off = 0;
     world.meet_for(Duration::from_secs(5), |call| {
         let searches = matches!(call, PaneCall::List(_));
@@ -177,9 +164,8 @@ fn f22_a_pane_that_is_gone_is_searched_for_less_and_less_often() {
     for home in [Home::Pane(PANE.into()), Home::Unknown] {
         let mut world = World::at(home, Config::default(), Model::new());
         world.tell(started());
-        world.tell(title("T"));
-        world.serve_for(SECOND);
-        world.foreign_call("pane.split", &json!({"target_pane_id": PANE, "direction": "right"}));
+        world.tell_and_serve(title("T"));
+        world.split();
         world.model.close_pane(world.elapsed, PANE);
         let before = world.sent.len();
         world.serve_for(MINUTE);

@@ -14,12 +14,9 @@ use crate::world::{AGENT, MINUTE, SECOND, World};
 fn b13_the_title_of_a_killed_run_is_cleared() {
     let mut world = World::new();
     world.tell(started());
-    world.tell(title("of the run that was killed"));
-    world.serve_for(SECOND);
-    let mut next = World::with(Config::default(), std::mem::take(&mut world.model));
-    next.elapsed = world.elapsed;
-    next.tell(started());
-    next.serve_for(SECOND);
+    world.tell_and_serve(title("of the run that was killed"));
+    let mut next = World::after(&mut world);
+    next.tell_and_serve(started());
     assert_eq!(next.pane().title, None);
     assert_eq!(next.pane().agent_status, "working");
 }
@@ -32,16 +29,14 @@ fn f24_the_first_claim_clears_what_a_killed_run_left() {
     dead.tell(AgentEvent::model_changed(Some("m".into()), None));
     dead.tell(AgentEvent::usage_changed(5_000));
     dead.tell(token("branch", Some("main")));
-    dead.tell(token("taken", Some("v")));
-    dead.serve_for(SECOND);
+    dead.tell_and_serve(token("taken", Some("v")));
     assert_eq!(dead.pane().tokens.len(), 4);
     let mut next = World::with(Config::default(), std::mem::take(&mut dead.model));
     next.machine.take_off(dead.machine.leavings());
     next.elapsed = dead.elapsed;
     let theirs = json!({"source": "custom:x", "tokens": {"theirs": "v", "taken": "theirs"}});
     next.foreign("pane.report_metadata", theirs);
-    next.tell(started());
-    next.serve_for(SECOND);
+    next.tell_and_serve(started());
     let pane = next.pane();
     assert_eq!((pane.agent_status.as_str(), pane.title), ("working", None));
     assert_eq!(pane.tokens.into_keys().collect::<Vec<_>>(), ["taken", "theirs"]);
@@ -55,8 +50,7 @@ fn f24_the_first_claim_clears_what_a_killed_run_left() {
 fn f24_a_run_that_ends_at_once_clears_what_a_killed_run_left() {
     let mut dead = World::new();
     dead.tell(started());
-    dead.tell(token("branch", Some("main")));
-    dead.serve_for(SECOND);
+    dead.tell_and_serve(token("branch", Some("main")));
     let left = dead.machine.leavings();
     let mut next = World::with(Config::default(), std::mem::take(&mut dead.model));
     next.machine.take_off(left.clone());
@@ -74,8 +68,7 @@ fn f24_a_one_shot_clears_what_a_killed_run_left() {
     let mut dead = World::new();
     dead.tell(started());
     dead.tell(title("dead"));
-    dead.tell(token("branch", Some("main")));
-    dead.serve_for(SECOND);
+    dead.tell_and_serve(token("branch", Some("main")));
     let at = dead.elapsed + SECOND;
     let mut next = one_shot(AGENT, vec![state("idle")], at, std::mem::take(&mut dead.model));
     next.machine.take_off(dead.machine.leavings());

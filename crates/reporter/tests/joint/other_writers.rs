@@ -11,9 +11,7 @@ use crate::world::{AGENT, PANE, SECOND, World};
 
 #[test]
 fn a_lost_row_is_repaired_within_five_seconds() {
-    let mut world = World::new();
-    world.tell(started());
-    world.serve_for(SECOND);
+    let mut world = World::working();
     let theirs = json!({"source": "custom:x", "agent": "x", "state": "idle"});
     world.foreign("pane.report_agent", theirs);
     world.foreign("pane.release_agent", json!({"source": "custom:x", "agent": "x"}));
@@ -24,9 +22,7 @@ fn a_lost_row_is_repaired_within_five_seconds() {
 
 #[test]
 fn a_writer_that_keeps_coming_back_is_left_alone() {
-    let mut world = World::new();
-    world.tell(started());
-    world.serve_for(SECOND);
+    let mut world = World::working();
     for seq in 1..10 {
         let report = json!({"source": "custom:x", "agent": "x", "state": "idle", "seq": seq});
         world.foreign("pane.report_agent", report);
@@ -34,8 +30,7 @@ fn a_writer_that_keeps_coming_back_is_left_alone() {
     }
     assert_eq!(world.pane().agent.as_deref(), Some("x"), "we yield");
     assert_eq!(world.diagnostics.len(), 1, "{:?}", world.diagnostics);
-    world.tell(asked("mine"));
-    world.serve_for(SECOND);
+    world.tell_and_serve(asked("mine"));
     assert_eq!(world.pane().agent_status, "blocked", "an own change is still reported");
 }
 
@@ -66,8 +61,7 @@ fn f21_a_token_that_has_yielded_is_left_until_the_host_changes_it() {
     world.serve_for(Duration::from_secs(300));
     assert_eq!(world.pane().tokens["branch"], "theirs");
     assert_eq!(world.pane().title.as_deref(), Some("T"), "the rest is refreshed");
-    world.tell(token("branch", Some("dev")));
-    world.serve_for(SECOND);
+    world.tell_and_serve(token("branch", Some("dev")));
     assert_eq!(world.pane().tokens["branch"], "dev");
 }
 
@@ -77,8 +71,7 @@ fn b36_a_foreign_session_stops_the_state_and_not_the_tokens() {
     let session = json!({"source": "herdr:claude", "agent": "claude", "agent_session_id": "s"});
     world.foreign("pane.report_agent_session", session);
     world.tell(started());
-    world.tell(token("branch", Some("main")));
-    world.serve_for(SECOND);
+    world.tell_and_serve(token("branch", Some("main")));
     assert_eq!(world.pane().tokens["branch"], "main");
     assert_eq!(world.diagnostics.len(), 1);
     assert!(world.diagnostics[0].detail.contains("session owned by herdr:claude"));
@@ -96,11 +89,9 @@ fn b36_a_new_claim_finds_out_that_the_session_has_ended() {
     let mut world = World::new();
     let session = json!({"source": "herdr:claude", "agent": "claude", "agent_session_id": "s"});
     world.foreign("pane.report_agent_session", session);
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert_eq!(world.told(), [DiagnosticKind::Ignored]);
-    world.tell(AgentEvent::Release);
-    world.serve_for(SECOND);
+    world.tell_and_serve(AgentEvent::Release);
     assert!(world.model.agent_appears(world.elapsed, PANE, "claude", "idle"));
     assert!(world.model.agent_exits(world.elapsed, PANE));
     world.tell(started());

@@ -14,8 +14,7 @@ use crate::world::{AGENT, SECOND, World};
 fn b11_after_an_outage_only_the_newest_goes_out() {
     let mut world = World::new();
     world.tell(started());
-    world.tell(title("old"));
-    world.serve_for(SECOND);
+    world.tell_and_serve(title("old"));
     world.tell(asked("x"));
     let until = world.elapsed + Duration::from_secs(10);
     while world.elapsed < until {
@@ -91,9 +90,7 @@ fn b11_a_server_that_was_frozen_for_long_ends_with_the_newest() {
 
 #[test]
 fn a_frozen_server_that_wakes_up_ends_with_the_newest_state() {
-    let mut world = World::new();
-    world.tell(started());
-    world.serve_for(SECOND);
+    let mut world = World::working();
     world.tell(asked("x"));
     world.meet(Fate::Frozen);
     world.tell(answered());
@@ -107,9 +104,7 @@ fn a_frozen_server_that_wakes_up_ends_with_the_newest_state() {
 
 #[test]
 fn a_token_that_was_frozen_does_not_outlive_the_release() {
-    let mut world = World::new();
-    world.tell(started());
-    world.serve_for(SECOND);
+    let mut world = World::working();
     world.tell(token("branch", Some("main")));
     assert!(world.in_flight.is_some());
     world.meet(Fate::Frozen);
@@ -157,11 +152,7 @@ fn b75_a_short_unavailability_is_not_told() {
 
 #[test]
 fn b75_after_a_handoff_everything_is_back_without_an_event() {
-    let mut world = World::new();
-    world.tell(started());
-    world.tell(title("T"));
-    world.tell(token("branch", Some("main")));
-    world.serve_for(SECOND);
+    let mut world = World::shown();
     world.model.live_handoff(world.elapsed);
     assert_eq!(world.pane().agent, None);
     world.step(Input::ServerChanged);

@@ -47,8 +47,7 @@ fn a_refusal_between_broken_connections_is_told_once() {
 fn f23_a_refusal_of_the_old_server_says_nothing_about_the_new_one() {
     let mut world = World::shown();
     world.tell(asked("x"));
-    world.model.live_handoff(world.elapsed);
-    world.step(Input::ServerChanged);
+    world.hand_off();
     world.meet(Fate::Refused("invalid_request"));
     world.serve_for(SECOND);
     let pane = world.pane();
@@ -111,17 +110,14 @@ fn f19_on_a_full_pane_only_the_new_token_is_left_out_and_named() {
     }
     world.tell(started());
     world.tell(token("model", Some("m")));
-    world.tell(token("ctx", Some("1k")));
-    world.serve_for(SECOND);
+    world.tell_and_serve(token("ctx", Some("1k")));
     world.tell(token("branch", Some("main")));
-    world.tell(token("ctx", Some("2k")));
-    world.serve_for(SECOND);
+    world.tell_and_serve(token("ctx", Some("2k")));
     assert_eq!(world.pane().tokens["ctx"], "2k");
     assert_eq!(world.told(), [DiagnosticKind::ProtocolRejected]);
     assert!(world.diagnostics[0].detail.contains("branch"), "{:?}", world.diagnostics);
     world.serve_for(Duration::from_secs(300));
-    world.tell(token("ctx", Some("3k")));
-    world.serve_for(SECOND);
+    world.tell_and_serve(token("ctx", Some("3k")));
     let pane = world.pane();
     assert_eq!((pane.tokens["model"].as_str(), pane.tokens["ctx"].as_str()), ("m", "3k"));
     assert_eq!(world.told().len(), 1);
@@ -141,8 +137,7 @@ fn a_full_pane_refuses_the_tokens_and_nothing_else() {
     }
     world.tell(started());
     world.tell(title("T"));
-    world.tell(token("branch", Some("main")));
-    world.serve_for(SECOND);
+    world.tell_and_serve(token("branch", Some("main")));
     assert_eq!(world.pane().title.as_deref(), Some("T"));
     assert_eq!(world.diagnostics.len(), 1);
     assert_eq!(world.diagnostics[0].kind, DiagnosticKind::ProtocolRejected);

@@ -8,7 +8,7 @@ use herdr_reporter::{AgentEvent, Config, DiagnosticKind, Ended, Outcome, Reason}
 use serde_json::json;
 
 use crate::events::{answered, asked, session, started, title, token};
-use crate::world::{AGENT, EPOCH, SECOND, SOURCE, World};
+use crate::world::{AGENT, EPOCH, SOURCE, World};
 
 const YEAR: i64 = 365 * 24 * 3_600_000_000;
 
@@ -24,23 +24,18 @@ fn marked_at(seq: u64, config: Config) -> World {
 #[test]
 fn b03_a_mark_from_the_future_is_passed() {
     let mut world = marked_at(EPOCH + 3_600_000_000, Config::default());
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert_eq!(world.pane().agent_status, "working");
     assert!(world.diagnostics.is_empty());
-    world.tell(asked("x"));
-    world.serve_for(SECOND);
+    world.tell_and_serve(asked("x"));
     assert_eq!(world.pane().agent_status, "blocked");
 }
 
 #[test]
 fn b03_a_clock_that_steps_back_keeps_numbers_rising() {
-    let mut world = World::new();
-    world.tell(started());
-    world.serve_for(SECOND);
+    let mut world = World::working();
     world.clock_off = -3_600_000_000;
-    world.tell(asked("x"));
-    world.serve_for(SECOND);
+    world.tell_and_serve(asked("x"));
     assert_eq!(world.pane().agent_status, "blocked");
 }
 
@@ -55,16 +50,13 @@ fn b03_a_clock_that_jumps_by_years_changes_nothing() {
         (0, answered(), "working"),
     ] {
         world.clock_off = off;
-        world.tell(event);
-        world.serve_for(SECOND);
+        world.tell_and_serve(event);
         assert_eq!(world.pane().agent_status, status, "{off}");
     }
     assert_eq!(world.close(), Ended::Released);
     // The next run has the right clock again, and the mark is ten years ahead.
-    let mut next = World::with(Config::default(), std::mem::take(&mut world.model));
-    next.elapsed = world.elapsed;
-    next.tell(started());
-    next.serve_for(SECOND);
+    let mut next = World::after(&mut world);
+    next.tell_and_serve(started());
     assert_eq!(next.pane().agent_status, "working");
     assert_eq!((world.told(), next.told()), (vec![], vec![]));
 }
@@ -74,8 +66,7 @@ fn b03_a_clock_at_zero_reports_and_says_so_where_it_cannot() {
     let zero = -i64::try_from(EPOCH).unwrap() * 2;
     let mut world = World::new();
     world.clock_off = zero;
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert_eq!(world.pane().agent_status, "working");
     assert_eq!(world.close(), Ended::Released);
 
@@ -83,16 +74,14 @@ fn b03_a_clock_at_zero_reports_and_says_so_where_it_cannot() {
     let theirs = json!({"source": SOURCE, "agent": AGENT, "state": "idle", "seq": EPOCH});
     world.foreign("pane.report_agent", theirs);
     world.clock_off = zero;
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert_eq!(world.told(), [DiagnosticKind::Ignored], "{:?}", world.pane());
 }
 
 #[test]
 fn b03_no_number_is_above_the_largest_mark_and_the_host_is_told() {
     let mut world = marked_at(u64::MAX - 1, Config::default());
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert_eq!(world.diagnostics.len(), 1);
     assert_eq!(world.diagnostics[0].kind, DiagnosticKind::Ignored);
     let sent = world.sent_to("pane.report_agent").count();
@@ -114,8 +103,7 @@ fn b03_a_new_claim_tries_once_more_to_get_above_the_mark() {
         world.serve_for(Duration::from_secs(20));
         let reports = world.sent_to("pane.report_agent").count();
         assert_eq!(reports, 3 * claim, "after {claim} claims");
-        world.tell(AgentEvent::Release);
-        world.serve_for(SECOND);
+        world.tell_and_serve(AgentEvent::Release);
     }
     assert_eq!(world.told(), [DiagnosticKind::Ignored]);
 }
@@ -124,8 +112,7 @@ fn b03_a_new_claim_tries_once_more_to_get_above_the_mark() {
 fn b04_a_mark_in_nanoseconds_is_passed() {
     let mut world = marked_at(EPOCH * 1_000, Config::default());
     world.elapsed = Duration::from_millis(10);
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert_eq!(world.pane().agent_status, "working");
 }
 
@@ -138,8 +125,7 @@ fn b04_the_mark_of_metadata_is_passed_too() {
     world.elapsed = Duration::from_millis(10);
     world.tell(started());
     world.tell(title("T"));
-    world.tell(token("branch", Some("main")));
-    world.serve_for(SECOND);
+    world.tell_and_serve(token("branch", Some("main")));
     assert_eq!(world.pane().title.as_deref(), Some("T"));
     assert_eq!(world.pane().tokens["branch"], "main");
 }
@@ -158,9 +144,7 @@ fn b04_a_metadata_mark_is_noticed_while_idle() {
 
 #[test]
 fn a_clear_that_raised_our_mark_is_repaired() {
-    let mut world = World::new();
-    world.tell(started());
-    world.serve_for(SECOND);
+    let mut world = World::working();
     world.foreign("pane.clear_agent_authority", json!({"seq": EPOCH + 60_000_000}));
     assert_eq!(world.pane().agent, None);
     world.serve_for(Duration::from_secs(6));

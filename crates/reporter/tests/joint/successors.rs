@@ -14,8 +14,7 @@ use crate::world::{AGENT, Home, PANE, SECOND, World};
 fn b19_another_process_with_the_lease_keeps_the_pane() {
     let mut world = World::new();
     world.step(Input::Lease(Lease::Denied));
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert!(world.sent.is_empty() && world.quiet);
     assert_eq!(world.close(), Ended::NothingToRelease);
 }
@@ -26,19 +25,16 @@ fn b17_a_successor_takes_the_row_over_without_a_gap() {
     first.tell(session("a"));
     first.tell(started());
     first.tell(title("T"));
-    first.tell(token("branch", Some("main")));
-    first.serve_for(SECOND);
+    first.tell_and_serve(token("branch", Some("main")));
     first.step(Input::Lease(Lease::Denied));
     first.step(Input::Close { budget: Duration::ZERO });
     assert_eq!(first.ended, Some(Ended::NothingToRelease));
 
-    let mut second = World::with(Config::default(), std::mem::take(&mut first.model));
-    second.elapsed = first.elapsed;
+    let mut second = World::after(&mut first);
     second.machine.inherit(first.machine.predecessor_claim());
     second.serve_for(SECOND);
     assert!(second.sent.is_empty(), "no flicker before it has something to say");
-    second.tell(started());
-    second.serve_for(SECOND);
+    second.tell_and_serve(started());
     let pane = second.pane();
     assert_eq!(pane.agent_status, "working");
     assert_eq!((pane.title, pane.tokens.len()), (None, 0), "the first one's go");
@@ -49,11 +45,8 @@ fn b17_a_successor_takes_the_row_over_without_a_gap() {
 
 #[test]
 fn b17_a_successor_that_never_says_anything_still_releases() {
-    let mut first = World::new();
-    first.tell(started());
-    first.serve_for(SECOND);
-    let mut second = World::with(Config::default(), std::mem::take(&mut first.model));
-    second.elapsed = first.elapsed;
+    let mut first = World::working();
+    let mut second = World::after(&mut first);
     second.machine.inherit(first.machine.predecessor_claim());
     assert_eq!(second.close(), Ended::Released);
     assert_eq!(second.pane().agent, None);
@@ -63,13 +56,10 @@ fn b17_a_successor_that_never_says_anything_still_releases() {
 fn b17_a_successor_that_releases_at_once_releases_the_row_that_is_there() {
     let mut first = World::new();
     first.tell(started());
-    first.tell(title("T"));
-    first.serve_for(SECOND);
-    let mut second = World::with(Config::default(), std::mem::take(&mut first.model));
-    second.elapsed = first.elapsed;
+    first.tell_and_serve(title("T"));
+    let mut second = World::after(&mut first);
     second.machine.inherit(first.machine.predecessor_claim());
-    second.tell(AgentEvent::Release);
-    second.serve_for(SECOND);
+    second.tell_and_serve(AgentEvent::Release);
     assert_eq!((second.pane().agent, second.pane().title), (None, None));
 }
 
@@ -77,15 +67,13 @@ fn b17_a_successor_that_releases_at_once_releases_the_row_that_is_there() {
 fn b17_a_successor_releases_the_row_on_the_pane_that_was_found_again() {
     // The predecessor has found its pane again under another id.
     let mut first = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
-    first.tell(started());
-    first.serve_for(SECOND);
+    first.tell_and_serve(started());
     let destination = json!({"type": "new_workspace", "label": "x"});
-    first.foreign_call("pane.split", &json!({"target_pane_id": PANE, "direction": "right"}));
+    first.split();
     first.foreign_call("pane.move", &json!({"pane_id": PANE, "destination": destination}));
     let moved = first.model.pane_ids().into_iter().find(|id| id.starts_with("w2:")).unwrap();
-    first.model.live_handoff(first.elapsed);
     first.home = Home::Pane(moved.clone());
-    first.step(Input::ServerChanged);
+    first.hand_off();
     first.serve_for(Duration::from_secs(3));
     assert_eq!(first.seen(&moved).agent.as_deref(), Some(AGENT));
 

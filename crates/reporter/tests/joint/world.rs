@@ -78,6 +78,20 @@ impl World {
         Self::at(Home::Unknown, config, model)
     }
 
+    /// A world in which the agent works, which is on the pane.
+    pub(crate) fn working() -> Self {
+        let mut world = Self::new();
+        world.tell_and_serve(events::started());
+        world
+    }
+
+    /// The next run on the pane of an earlier one.
+    pub(crate) fn after(earlier: &mut Self) -> Self {
+        let mut world = Self::with(Config::default(), std::mem::take(&mut earlier.model));
+        world.elapsed = earlier.elapsed;
+        world
+    }
+
     /// A world in which the agent works and has said a title and a token. Nothing is served yet.
     pub(crate) fn decorated() -> Self {
         let mut world = Self::new();
@@ -137,6 +151,11 @@ impl World {
         if wanted.is_some() || gives_back {
             self.step(Input::Wanted(wanted));
         }
+    }
+
+    pub(crate) fn tell_and_serve(&mut self, event: AgentEvent) {
+        self.tell(event);
+        self.serve_for(SECOND);
     }
 
     pub(crate) fn step(&mut self, input: Input) {
@@ -208,6 +227,20 @@ impl World {
     pub(crate) fn foreign_call(&mut self, method: &str, params: &Value) {
         let line = json!({"id": "f", "method": method, "params": params}).to_string() + "\n";
         self.model.request(self.elapsed, line.as_bytes());
+    }
+
+    /// Opens a pane next to ours and returns its id.
+    pub(crate) fn split(&mut self) -> String {
+        let before = self.model.pane_ids();
+        let params = json!({"target_pane_id": PANE, "direction": "right"});
+        self.foreign_call("pane.split", &params);
+        self.model.pane_ids().into_iter().find(|id| !before.contains(id)).unwrap()
+    }
+
+    /// Another process of the server takes the panes over.
+    pub(crate) fn hand_off(&mut self) {
+        self.model.live_handoff(self.elapsed);
+        self.step(Input::ServerChanged);
     }
 
     pub(crate) fn methods(&self) -> Vec<&str> {
