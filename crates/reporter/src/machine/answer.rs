@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::request::{Action, SentRequest};
-use super::slot::{Escalation, OnServer};
+use super::slot::OnServer;
 use super::timing::{ReportKind, RetryGroup};
 use super::{Answer, PaneMachine, Subject};
 use crate::receipt::{Outcome, Part, Receipt};
@@ -21,7 +21,7 @@ impl PaneMachine {
         if sent.to_old_server {
             // The answer may be the old server's, which says nothing about the new one.
             if let Some(part) = sent.action.part() {
-                self.receipts.delivered(part, sent.seq);
+                self.receipts.delivered(part, sent.call.seq());
             }
             self.may_be_applied(&sent.action);
             return;
@@ -62,9 +62,10 @@ impl PaneMachine {
     }
 
     fn delivered(&mut self, now: Duration, sent: SentRequest) {
+        let is_metadata = sent.action.group() == RetryGroup::Metadata;
         let escalation = self.escalation_of(&sent.action);
         if let Some(part) = sent.action.part() {
-            self.receipts.delivered(part, sent.seq);
+            self.receipts.delivered(part, sent.call.seq());
         }
         match sent.action {
             Action::ReportState(record, session) => {
@@ -78,23 +79,15 @@ impl PaneMachine {
                     self.reported_session = session;
                     // The server accepts a custom source's session and never shows it (failure
                     // B40), so a read-back cannot find it.
-                    self.receipts.note(Receipt::new(Outcome::Sent, Part::Session).seq(sent.seq));
+                    self.receipts
+                        .note(Receipt::new(Outcome::Sent, Part::Session).seq(sent.call.seq()));
                 }
             }
-            Action::SetPresentation(record) => {
-                self.presentation.accepted(record);
-                self.metadata_taken(now, escalation);
-            }
-            Action::SetReason(labels) => {
-                self.reason.accepted(labels);
-                self.metadata_taken(now, escalation);
-            }
-            Action::PatchTokens(patch) => {
-                self.tokens.accepted(&patch);
-                self.metadata_taken(now, escalation);
-            }
+            Action::SetPresentation(record) => self.presentation.accepted(record),
+            Action::SetReason(labels) => self.reason.accepted(labels),
+            Action::PatchTokens(patch) => self.tokens.accepted(&patch),
             Action::EndClaim(_) => {
-                self.receipts.note(Receipt::new(Outcome::Sent, Part::Release).seq(sent.seq));
+                self.receipts.note(Receipt::new(Outcome::Sent, Part::Release).seq(sent.call.seq()));
                 self.released();
                 self.state.awaits_read_back = true;
                 if self.one_shot.is_some() {
@@ -103,10 +96,13 @@ impl PaneMachine {
             }
             _ => {}
         }
+        if is_metadata {
+            self.metadata_delivered(now, escalation);
+            self.schedule_refresh(now);
+        }
     }
 
-    fn metadata_taken(&mut self, now: Duration, escalation: Escalation) {
-        self.metadata_delivered(now, escalation);
+    fn schedule_refresh(&mut self, now: Duration) {
         if self.one_shot.is_some() || !self.may_have_metadata() {
             self.refresh_at = None;
         } else {

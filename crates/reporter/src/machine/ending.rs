@@ -166,7 +166,7 @@ impl PaneMachine {
                 if ending.done.is_none() || !refused {
                     return;
                 }
-                let receipt = Receipt::new(Outcome::Failed, Part::Release).seq(sent.seq);
+                let receipt = Receipt::new(Outcome::Failed, Part::Release).seq(sent.call.seq());
                 self.receipts.note(receipt.because(reason_of(kind)));
                 if matches!(kind, FailureKind::Rejected(_)) {
                     // This is told even if another refusal was told before.

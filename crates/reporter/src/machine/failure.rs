@@ -155,7 +155,7 @@ impl PaneMachine {
                 self.requeue(&sent.action);
                 self.reset_for_new_claim();
                 // The host is told only if the search finds nothing.
-                self.search_pane(now, detail);
+                self.search_for_pane(now, detail);
             }
             Consequence::PaneGone => self.pane_gone(),
             Consequence::NextCandidate => self.next_candidate(now, &sent.action),
@@ -198,7 +198,7 @@ impl PaneMachine {
             self.read_back_failed(now, cause == RetryCause::Refused, lasts);
         } else if cause == RetryCause::Refused {
             if let Some(part) = sent.action.part() {
-                self.receipts.refused(part, sent.seq, reason_of(kind));
+                self.receipts.refused(part, sent.call.seq(), reason_of(kind));
             }
         } else {
             self.requeue(&sent.action);
@@ -208,7 +208,7 @@ impl PaneMachine {
 
     /// A retry of the same report keeps its number.
     fn keep_for_retry(&mut self, sent: SentRequest) {
-        if sent.seq.is_some() {
+        if sent.call.seq().is_some() {
             let group = sent.action.group();
             self.backoffs.of_mut(group).failed_request = Some(sent);
         }
@@ -247,7 +247,7 @@ impl PaneMachine {
             }
         }
         let reason = Reason::Rejected(ErrorCode::METADATA_TOKEN_LIMIT.as_str().to_owned());
-        self.receipts.refused(Part::Tokens, sent.seq, reason);
+        self.receipts.refused(Part::Tokens, sent.call.seq(), reason);
     }
 
     /// Whether the host is told that the server is away: at once if it never answered, else after

@@ -43,7 +43,7 @@ pub(super) struct PaneIdentity {
     search_again_at: Option<Duration>,
     failed_searches: u32,
     /// The server may have been replaced, and the pane was not identified on it yet.
-    pane_unseen_on_server: bool,
+    server_may_be_new: bool,
     /// What the server said when it did not find the pane.
     not_found_detail: Option<String>,
 }
@@ -60,8 +60,7 @@ enum Search {
 impl PaneIdentity {
     /// Another server may have given the pane's id to a different pane.
     pub(super) fn ask_again(&mut self) {
-        *self =
-            Self { was_proven: self.was_proven, pane_unseen_on_server: true, ..Self::default() };
+        *self = Self { was_proven: self.was_proven, server_may_be_new: true, ..Self::default() };
     }
 
     pub(super) fn is_searching(&self) -> bool {
@@ -79,11 +78,11 @@ impl PaneMachine {
             step.wake = Some(until);
             return false;
         }
-        let resting = self.backoff_until(&Action::GetProcesses, elapsed);
+        let backoff = self.backoff_until(&Action::GetProcesses, elapsed);
         let asks = match &self.identity.search {
             // A read-back is to find out whether all requests fail or only these.
-            _ if resting.is_some() => {
-                step.wake = resting.map(|until| until.min(elapsed + SOCKET_CHECK));
+            _ if backoff.is_some() => {
+                step.wake = backoff.map(|until| until.min(elapsed + SOCKET_CHECK));
                 self.backoffs.needs_probe(elapsed).then_some(Action::ReadBack)
             }
             Some(Search::ListPanes) => Some(Action::ListPanes),
@@ -98,7 +97,7 @@ impl PaneMachine {
             }
         };
         step.request = asks.map(|action| self.send(action, now, REQUEST_DEADLINE));
-        if step.request.is_some() || resting.is_some() {
+        if step.request.is_some() || backoff.is_some() {
             return false;
         }
         let denied = self.identity.verdict.filter(|verdict| !self.allows(*verdict));
@@ -152,7 +151,7 @@ impl PaneMachine {
         self.identity.verdict = Some(identity);
         self.identity.was_proven |= identity == Identity::Proven;
         self.identity.failed_searches = 0;
-        self.identity.pane_unseen_on_server = false;
+        self.identity.server_may_be_new = false;
         if !self.allows(identity) {
             // What an earlier server had of ours is gone with it.
             self.pane_gone();
@@ -183,7 +182,7 @@ impl PaneMachine {
 
     /// The server has no pane with this id: the pane may have moved before a handoff. Where a
     /// search could prove nothing, the server is asked again much later.
-    pub(super) fn search_pane(&mut self, now: Duration, detail: String) {
+    pub(super) fn search_for_pane(&mut self, now: Duration, detail: String) {
         let searchable =
             !self.claim.config.any_pane && self.identity.verdict != Some(Identity::Unprovable);
         self.identity.not_found_detail = Some(detail);
@@ -220,7 +219,7 @@ impl PaneMachine {
              server"
         );
         self.tell_once(DiagnosticKind::ProtocolRejected, Subject::Pane, detail);
-        let soon = if self.identity.pane_unseen_on_server { EARLY_SEARCHES } else { 0 };
+        let soon = if self.identity.server_may_be_new { EARLY_SEARCHES } else { 0 };
         let wait = match self.identity.failed_searches.checked_sub(soon) {
             None => EARLY_SEARCH_INTERVAL.saturating_mul(1 << self.identity.failed_searches),
             Some(times) => SEARCH_INTERVAL.saturating_mul(1 << times.min(8)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use herdr_proto::{
     AgentExplain, Call, ClearAgentAuthority, ErrorCode, ErrorKind, Explanation, PaneGet, PaneInfo,
     PaneList, Ping, Pong, ProcessInfo, ProcessInfoGet, ReleaseAgent, ReportAgent, ReportMetadata,
-    decode, encode,
+    Seq, decode, encode,
 };
 
 use crate::activity::Snapshot;
@@ -155,20 +155,23 @@ pub enum Answer {
 }
 
 impl PaneCall {
+    /// The sequence number; `None` for a read, and for the metadata of a one-shot.
+    pub(super) fn seq(&self) -> Option<Seq> {
+        match self {
+            Self::Report(call) => call.seq,
+            Self::Metadata(call) => call.seq,
+            Self::Release(call) => call.seq,
+            Self::Clear(call) => call.seq,
+            _ => None,
+        }
+    }
+
     /// Whether a second copy of the request changes nothing: it only reads, or the server ignores
     /// its sequence number the second time.
     pub(crate) fn is_repeatable(&self) -> bool {
-        match self {
-            Self::Report(call) => call.seq.is_some(),
-            Self::Metadata(call) => call.seq.is_some(),
-            Self::Release(call) => call.seq.is_some(),
-            Self::Clear(call) => call.seq.is_some(),
-            Self::Get(_)
-            | Self::Explain(_)
-            | Self::Ping(_)
-            | Self::Processes(_)
-            | Self::List(_) => true,
-        }
+        let writes =
+            matches!(self, Self::Report(_) | Self::Metadata(_) | Self::Release(_) | Self::Clear(_));
+        !writes || self.seq().is_some()
     }
 
     /// The request line, newline included.
@@ -269,7 +272,7 @@ pub enum FailureKind {
 
 #[cfg(test)]
 mod tests {
-    use herdr_proto::{PaneId, Seq, SourceId};
+    use herdr_proto::{PaneId, SourceId};
 
     use super::*;
 

@@ -1,7 +1,5 @@
 //! What a read-back says about the last report (protocol §5.8).
 
-use std::collections::BTreeMap;
-
 use herdr_proto::{
     AgentLabel, AgentStatus, PaneInfo, PresentationText, SourceId, StateKey, TokenKey,
     canonical_label,
@@ -62,16 +60,15 @@ pub(super) fn presentation(pane: &PaneInfo, sent: &Presentation, row_is_ours: bo
     if sent.is_empty() {
         return APPLIED;
     }
-    let labels: BTreeMap<&str, &str> =
-        sent.labels.iter().map(|(state, text)| (state.as_str(), text.as_str())).collect();
-    let shows =
-        |shown: &Option<String>, sent: Option<&str>| sent.is_none() || shown.as_deref() == sent;
-    let all = shows(&pane.title, sent.title.as_ref().map(AsRef::as_ref))
-        && shows(&pane.display_agent, sent.display_agent.as_ref().map(AsRef::as_ref))
-        && (labels.is_empty()
-            || labels.iter().all(|(state, text)| {
-                pane.state_labels.get(*state).map(String::as_str) == Some(*text)
-            }));
+    let shows = |shown: Option<&String>, sent: Option<&PresentationText>| {
+        sent.is_none_or(|sent| shown.is_some_and(|shown| shown == sent.as_str()))
+    };
+    let shows_label = |(state, text): (&StateKey, &PresentationText)| {
+        shows(pane.state_labels.get(state.as_str()), Some(text))
+    };
+    let all = shows(pane.title.as_ref(), sent.title.as_ref())
+        && shows(pane.display_agent.as_ref(), sent.display_agent.as_ref())
+        && sent.labels.iter().all(shows_label);
     match (all, row_is_ours) {
         (true, _) => APPLIED,
         (false, false) => (Outcome::Hidden, Some(Reason::NotHolder)),

@@ -186,7 +186,7 @@ impl PaneMachine {
             inherited: false,
             predecessor: None,
             detected: Detected::new(&claim),
-            one_shot: OneShotStage::new(&claim),
+            one_shot: claim.once.is_some().then_some(OneShotStage::ReadFirst),
             in_flight: None,
             backoffs: Backoffs::default(),
             attempts: Attempts::default(),

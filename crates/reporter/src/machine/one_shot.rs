@@ -8,7 +8,7 @@ use herdr_proto::{
 
 use super::one_shot_events::{OneShotEvents, StateChange};
 use super::slot::{OnServer, PresentationRecord, StateRecord};
-use super::{Claim, PaneMachine, StopReason, Subject};
+use super::{PaneMachine, StopReason, Subject};
 use crate::activity::{Presentation, Session, Snapshot};
 use crate::config::{Config, Privacy, Source};
 use crate::diagnostic::DiagnosticKind;
@@ -32,12 +32,6 @@ pub(super) enum OneShotStage {
     ClearingLabels(StateLabels),
     /// The slots hold everything that the events say.
     Reporting,
-}
-
-impl OneShotStage {
-    pub(super) fn new(claim: &Claim) -> Option<Self> {
-        claim.once.is_some().then_some(Self::ReadFirst)
-    }
 }
 
 impl PaneMachine {

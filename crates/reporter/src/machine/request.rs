@@ -18,8 +18,6 @@ use crate::receipt::Part;
 pub(super) struct SentRequest {
     pub(super) call: PaneCall,
     pub(super) action: Action,
-    /// `None` for a request that has no sequence number.
-    pub(super) seq: Option<Seq>,
     pub(super) sent_at: Duration,
     /// The server was replaced after this request was sent, so the answer says nothing about the
     /// present server.
@@ -118,7 +116,7 @@ impl PaneMachine {
             // second one as stale.
             Some(last)
                 if last.action == action
-                    && last.seq == self.last_seqs[action.sequence_mark()]
+                    && last.call.seq() == self.last_seqs[action.sequence_mark()]
                     && self.escalation_of(&action) == Escalation::None =>
             {
                 last
@@ -136,8 +134,8 @@ impl PaneMachine {
         if let Some(part) = sent.action.part() {
             self.receipts.sent(part);
         }
-        if sent.seq.is_some() {
-            self.last_seqs[sent.action.sequence_mark()] = sent.seq;
+        if sent.call.seq().is_some() {
+            self.last_seqs[sent.action.sequence_mark()] = sent.call.seq();
         }
         let call = sent.call.clone();
         self.in_flight = Some(SentRequest { sent_at: now.elapsed, to_old_server: false, ..sent });
@@ -174,7 +172,7 @@ impl PaneMachine {
             Action::GetProcesses => self.processes_call(),
             Action::ListPanes => PaneCall::List(herdr_proto::PaneList::default()),
         };
-        SentRequest { call, action, seq, sent_at: now.elapsed, to_old_server: false }
+        SentRequest { call, action, sent_at: now.elapsed, to_old_server: false }
     }
 
     /// The sequence number of a request; reads have none. The metadata of a one-shot has none

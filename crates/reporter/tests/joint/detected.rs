@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use fake_herdr::Model;
 use herdr_proto::AgentLabel;
-use herdr_reporter::machine::{Input, OneShot, PaneCall};
+use herdr_reporter::machine::{Input, OneShot};
 use herdr_reporter::{AgentEvent, Ended, Outcome, Part};
 
 use crate::events::{asked, blocked, started, state, title, token};
-use crate::fates::Fate;
 use crate::one_shots::{claim, one_shot, world_of};
 use crate::world::{AGENT, EPOCH, MINUTE, PANE, SECOND, World};
 
@@ -124,10 +123,7 @@ fn f31_after_a_claim_over_a_detected_agent_its_row_comes_back() {
     // A server without that method gets a release.
     let mut world = begin(Model::new());
     world.step(Input::Close { budget: SECOND });
-    world.meet_for(SECOND, |call| match call {
-        PaneCall::Clear(_) => Fate::Refused("unsupported"),
-        _ => Fate::Served,
-    });
+    world.refuse_for(SECOND, "pane.clear_agent_authority", "unsupported");
     assert_eq!(world.ended, Some(Ended::Released));
     assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fake_herdr::Answer as Served;
 use herdr_reporter::machine::{Answer, Failure, FailureKind, Input, PaneCall, Request};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -127,6 +127,14 @@ impl World {
             }
         }
         self.elapsed = self.elapsed.max(until);
+    }
+
+    /// Time passes on a server that refuses one method.
+    pub(crate) fn refuse_for(&mut self, time: Duration, method: &str, code: &'static str) {
+        self.meet_for(time, |call| {
+            let line: Value = serde_json::from_slice(&call.encode("t").unwrap()).unwrap();
+            if line["method"] == method { Fate::Refused(code) } else { Fate::Served }
+        });
     }
 
     /// Fires the machine's timer if that is due by `until`.

@@ -34,8 +34,7 @@ fn b34_a_pane_that_is_proven_foreign_is_never_claimed() {
     world.tell(title("T"));
     world.serve_for(Duration::from_secs(120));
     assert_eq!(world.methods(), ["pane.process_info"]);
-    assert_eq!(world.diagnostics.len(), 1);
-    assert_eq!(world.diagnostics[0].kind, DiagnosticKind::ForeignPane);
+    assert_eq!(world.told(), [DiagnosticKind::ForeignPane]);
     assert_eq!(world.close(), Ended::NothingToRelease);
 }
 

@@ -31,9 +31,8 @@ fn f24_the_first_claim_clears_what_a_killed_run_left() {
     dead.tell(token("branch", Some("main")));
     dead.tell_and_serve(token("taken", Some("v")));
     assert_eq!(dead.pane().tokens.len(), 4);
-    let mut next = World::with(Config::default(), std::mem::take(&mut dead.model));
+    let mut next = World::after(&mut dead);
     next.machine.take_off(dead.machine.leavings());
-    next.elapsed = dead.elapsed;
     let theirs = json!({"source": "custom:x", "tokens": {"theirs": "v", "taken": "theirs"}});
     next.foreign("pane.report_metadata", theirs);
     next.tell_and_serve(started());
@@ -52,9 +51,8 @@ fn f24_a_run_that_ends_at_once_clears_what_a_killed_run_left() {
     dead.tell(started());
     dead.tell_and_serve(token("branch", Some("main")));
     let left = dead.machine.leavings();
-    let mut next = World::with(Config::default(), std::mem::take(&mut dead.model));
+    let mut next = World::after(&mut dead);
     next.machine.take_off(left.clone());
-    next.elapsed = dead.elapsed;
     next.tell(started());
     next.meet(Fate::Served);
     assert_eq!(next.machine.leavings(), left, "until it is taken off, it is still noted");

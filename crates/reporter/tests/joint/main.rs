@@ -15,7 +15,6 @@ mod other_writers;
 mod outages;
 mod properties;
 mod refusals;
-mod refused_ends;
 mod rules;
 mod sequence_numbers;
 mod successors;

@@ -29,8 +29,7 @@ fn b11_after_an_outage_only_the_newest_goes_out() {
     assert_eq!(world.pane().agent_status, "working");
     assert_eq!(world.pane().title.as_deref(), Some("new"));
     assert!(world.sent[before..].iter().all(|line| line["params"]["state"] != "blocked"));
-    let kinds: Vec<_> = world.diagnostics.iter().map(|diagnostic| diagnostic.kind).collect();
-    assert_eq!(kinds, [DiagnosticKind::ConnectFailed], "told once");
+    assert_eq!(world.told(), [DiagnosticKind::ConnectFailed], "told once");
 }
 
 #[test]
@@ -64,8 +63,7 @@ fn b11_a_close_does_not_wait_for_answers_that_are_late() {
 #[test]
 fn b11_a_server_that_was_frozen_for_long_ends_with_the_newest() {
     for frozen in [10, 30] {
-        let mut world = World::decorated();
-        world.serve_for(SECOND);
+        let mut world = World::shown();
         let until = world.elapsed + Duration::from_secs(frozen);
         let mut turn = 0;
         while world.elapsed < until {
@@ -117,8 +115,7 @@ fn a_token_that_was_frozen_does_not_outlive_the_release() {
 
 #[test]
 fn each_outage_is_told_once() {
-    let mut world = World::decorated();
-    world.serve_for(SECOND);
+    let mut world = World::shown();
     for outage in 1..=3 {
         world.tell(title(&format!("outage {outage}")));
         world.meet_for(Duration::from_secs(5), |_| Fate::Unreachable);
@@ -137,8 +134,7 @@ fn each_outage_is_told_once() {
 #[test]
 fn b75_a_short_unavailability_is_not_told() {
     let refused = |_: &PaneCall| Fate::Refused("server_unavailable");
-    let mut world = World::decorated();
-    world.serve_for(SECOND);
+    let mut world = World::shown();
     world.tell(asked("x"));
     world.meet_for(Duration::from_millis(500), refused);
     world.serve_for(SECOND);

@@ -77,13 +77,12 @@ fn play(world: &mut World, acts: Vec<Act>) {
             Act::Serve(millis) => world.serve_for(Duration::from_millis(millis)),
             Act::Thaw => world.thaw(),
             Act::Handoff => {
-                world.model.live_handoff(world.elapsed);
                 world.lose_what_is_frozen();
-                world.step(Input::ServerChanged);
+                world.hand_off();
             }
             Act::Restart => {
-                world.model.restart(world.elapsed);
                 world.lose_what_is_frozen();
+                world.model.restart(world.elapsed);
                 world.step(Input::ServerChanged);
             }
             Act::ForeignReport(seq) => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fake_herdr::Model;
 use herdr_reporter::machine::{Input, PaneCall};
-use herdr_reporter::{Config, DiagnosticKind, Ended};
+use herdr_reporter::{Config, DiagnosticKind, Ended, Outcome, Part, Reason};
 use serde_json::json;
 
 use crate::events::{asked, started, title, token};
@@ -139,8 +139,7 @@ fn a_full_pane_refuses_the_tokens_and_nothing_else() {
     world.tell(title("T"));
     world.tell_and_serve(token("branch", Some("main")));
     assert_eq!(world.pane().title.as_deref(), Some("T"));
-    assert_eq!(world.diagnostics.len(), 1);
-    assert_eq!(world.diagnostics[0].kind, DiagnosticKind::ProtocolRejected);
+    assert_eq!(world.told(), [DiagnosticKind::ProtocolRejected]);
     assert_eq!(world.counters().dropped, 1);
 }
 
@@ -148,10 +147,7 @@ fn a_full_pane_refuses_the_tokens_and_nothing_else() {
 fn what_could_not_be_cleared_before_a_release_is_cleared_later() {
     let mut world = World::shown();
     world.tell(herdr_reporter::AgentEvent::Release);
-    world.meet_for(SECOND, |call| match call {
-        PaneCall::Metadata(_) => Fate::Refused("invalid_request"),
-        _ => Fate::Served,
-    });
+    world.refuse_for(SECOND, "pane.report_metadata", "invalid_request");
     let pane = world.pane();
     assert_eq!((pane.agent, pane.tokens.len()), (None, 1));
     world.serve_for(Duration::from_secs(61));
@@ -172,4 +168,76 @@ fn a_refused_release_backs_off_and_is_repeated_at_the_end() {
     assert!((10..=20).contains(&asked), "{asked} in 50 s");
     assert_eq!(world.close(), Ended::Released);
     assert_eq!(world.pane().agent, None);
+}
+
+#[test]
+fn a_release_is_repeated_while_the_server_is_busy() {
+    for code in ["server_unavailable", "rate_limited", "internal_error"] {
+        let mut world = World::shown();
+        world.begin_close();
+        let mut refused = 0;
+        world.meet_for(SECOND, |call| match call {
+            PaneCall::Release(_) if refused < 2 => {
+                refused += 1;
+                Fate::Refused(code)
+            }
+            _ => Fate::Served,
+        });
+        assert_eq!(world.ended, Some(Ended::Released), "{code}");
+        assert_eq!(world.pane().agent, None, "{code}");
+    }
+    // A release that the server will not accept later is not repeated.
+    let mut world = World::shown();
+    world.begin_close();
+    world.refuse_for(SECOND, "pane.release_agent", "invalid_agent");
+    assert_eq!(world.ended, Some(Ended::NotReleased));
+    assert_eq!(world.sent_to("pane.release_agent").count(), 1);
+}
+
+#[test]
+fn a_failure_of_an_older_request_does_not_stop_the_clears() {
+    for fate in [Fate::Refused("invalid_request"), Fate::Broken, Fate::Unreachable] {
+        let mut world = World::shown();
+        world.tell(asked("x"));
+        assert!(matches!(world.in_flight.as_ref().unwrap().call, PaneCall::Report(_)));
+        world.begin_close();
+        world.meet(fate);
+        world.serve_for(SECOND);
+        assert_eq!(world.ended, Some(Ended::Released), "{fate:?}");
+        let pane = world.pane();
+        assert_eq!((pane.agent, pane.title, pane.tokens.len()), (None, None, 0), "{fate:?}");
+    }
+}
+
+#[test]
+fn a_server_that_refuses_read_backs_still_gets_the_clears() {
+    let mut world = World::shown();
+    world.begin_close();
+    world.refuse_for(SECOND, "pane.get", "unknown_method");
+    assert_eq!(world.ended, Some(Ended::Released));
+    let pane = world.pane();
+    assert_eq!((pane.agent, pane.title, pane.tokens.len()), (None, None, 0));
+}
+
+#[test]
+fn a_refused_clear_is_not_repeated() {
+    let mut world = World::shown();
+    world.begin_close();
+    world.refuse_for(SECOND, "pane.report_metadata", "invalid_request");
+    assert_eq!(world.ended, Some(Ended::ReleasedUncleared));
+    let end = world.methods().split_off(world.sent.len() - 3);
+    assert_eq!(end, ["pane.get", "pane.report_metadata", "pane.release_agent"]);
+    assert_eq!(world.told(), []);
+}
+
+#[test]
+fn f25_a_refused_release_tells_the_servers_code() {
+    let mut world = World::shown();
+    world.begin_close();
+    world.refuse_for(SECOND, "pane.release_agent", "report_failed");
+    assert_eq!(world.ended, Some(Ended::NotReleased));
+    let last = world.receipts.iter().find(|it| it.of == Part::Release).unwrap();
+    assert_eq!(last.outcome, Outcome::Failed);
+    assert_eq!(last.reason, Some(Reason::Rejected("report_failed".into())));
+    assert_eq!(world.told(), [DiagnosticKind::ProtocolRejected]);
 }

@@ -82,8 +82,7 @@ fn b03_a_clock_at_zero_reports_and_says_so_where_it_cannot() {
 fn b03_no_number_is_above_the_largest_mark_and_the_host_is_told() {
     let mut world = marked_at(u64::MAX - 1, Config::default());
     world.tell_and_serve(started());
-    assert_eq!(world.diagnostics.len(), 1);
-    assert_eq!(world.diagnostics[0].kind, DiagnosticKind::Ignored);
+    assert_eq!(world.told(), [DiagnosticKind::Ignored]);
     let sent = world.sent_to("pane.report_agent").count();
     assert!(sent <= 3, "{sent} reports");
     world.tell(asked("x"));
