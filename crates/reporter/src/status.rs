@@ -12,7 +12,7 @@ pub enum Status {
     NotInHerdr,
     /// Nothing is reported, and nothing will be.
     Off(OffReason),
-    /// The server does not answer. What is wanted goes out when it does.
+    /// The server does not answer. What is wanted is sent once it does.
     WaitingForServer,
     /// Another process reports for the pane. This reporter takes over within two seconds after
     /// that process has ended.

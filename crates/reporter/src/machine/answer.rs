@@ -122,7 +122,7 @@ impl PaneMachine {
         self.last_sent_state = None;
     }
 
-    /// The pane is gone, or is not ours, and with it everything of ours on it.
+    /// Nothing of ours is on the pane: it is gone, or it is another agent's.
     pub(super) fn pane_gone(&mut self) {
         self.released();
         self.unanswered_state = None;

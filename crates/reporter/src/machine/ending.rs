@@ -84,7 +84,8 @@ impl PaneMachine {
         self.ending = Some(ending);
     }
 
-    /// Whether the request in flight may still be answered. One that takes too long is abandoned.
+    /// Whether the request in flight may still be answered. A request that takes too long is
+    /// abandoned.
     fn awaits_answer(&mut self, ending: &mut Ending, now: Duration, step: &mut Step) -> bool {
         let Some(sent) = &self.in_flight else { return false };
         let until = ending.until(&sent.action);

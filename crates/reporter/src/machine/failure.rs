@@ -24,7 +24,7 @@ const GIVE_UP_AFTER: u32 = 3;
 enum Consequence {
     /// No server is there. Everything is sent again once there is one.
     StartOver,
-    /// Only another socket can help. The shell looks for one in the meantime.
+    /// Only another socket can help. The engine looks for one in the meantime.
     AwaitSocket(Duration, DiagnosticKind),
     /// The group of the request waits, longer each time; other groups go on.
     BackOff,
@@ -35,7 +35,7 @@ enum Consequence {
     NoRoom,
     /// The pane is searched for under another id.
     SearchPane,
-    /// The pane is gone, and with it everything of ours.
+    /// The pane is gone, and everything of ours with it.
     PaneGone,
     /// The search goes on with the next pane.
     NextCandidate,

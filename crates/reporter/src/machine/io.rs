@@ -12,7 +12,7 @@ use crate::activity::Snapshot;
 use crate::diagnostic::Diagnostic;
 use crate::receipt::Receipt;
 
-/// The two clocks, read by the shell.
+/// The two clocks, read by the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Now {

@@ -60,7 +60,7 @@ use timing::{Attempts, Backoffs, ConnectBackoff, RetryGroup, SeqClock};
 /// does not answer must not hold up the newest state for longer than the longest wait for a
 /// server (failure B11).
 const REQUEST_DEADLINE: Duration = Duration::from_millis(1500);
-/// How often the shell is woken to look for another socket while only another socket can help.
+/// How often the engine is woken to look for another socket while only another socket can help.
 const SOCKET_CHECK: Duration = Duration::from_secs(2);
 
 /// Makes one pane show what is wanted, and says what became of each report.
@@ -73,8 +73,7 @@ pub struct PaneMachine {
     lease_awaited: bool,
     identity: PaneIdentity,
 
-    /// The host wants something to be shown. False means that nothing of ours should be on the
-    /// pane.
+    /// The host wants something to be shown; if false, nothing of ours should be on the pane.
     wants_pane: bool,
     state: Slot<StateRecord>,
     presentation: Slot<PresentationRecord>,
@@ -104,7 +103,7 @@ pub struct PaneMachine {
     /// The claim was taken over from a predecessor, and the host has not said anything yet: the
     /// row stays as it is.
     inherited: bool,
-    /// The predecessor's claim, as long as the row is still the one that it made.
+    /// The predecessor's claim, as long as the row is the predecessor's.
     predecessor: Option<Claim>,
     detected: Detected,
     one_shot: Option<OneShotStage>,
@@ -113,12 +112,11 @@ pub struct PaneMachine {
     backoffs: Backoffs,
     attempts: Attempts,
     seq: SeqClock,
-    /// The last number that was sent for each of the server's two sequence marks.
+    /// The last number sent for each of the server's two sequence marks.
     last_seqs: [Option<Seq>; 2],
     connection: Connection,
     read_backs: ReadBacks,
-    /// The pane's id in the last read-back, which differs from the claim's id once the pane has
-    /// moved.
+    /// The pane's id in the last read-back. It is not the claim's id once the pane has moved.
     current_pane_id: Option<PaneId>,
     /// The server's answer to `ping`.
     server_version: Option<Pong>,
@@ -237,8 +235,7 @@ impl PaneMachine {
         self.receipts.counters()
     }
 
-    /// The detected agent to whose row the state is left; `None` if this machine reports the
-    /// state.
+    /// The detected agent that the state is left to; `None` if this machine reports the state.
     pub fn state_left_to(&self) -> Option<&AgentLabel> {
         self.detected.left_to.as_ref()
     }
@@ -326,7 +323,7 @@ impl PaneMachine {
         });
     }
 
-    /// What the server had of ours may be gone, and it may accept what it refused before.
+    /// The server may have lost what it had of ours, and may accept what it refused before.
     fn start_over(&mut self) {
         if let Some(sent) = &mut self.in_flight {
             // The old server may still be the one that answers this request.

@@ -44,7 +44,7 @@ impl OneShotEvents {
         for event in &once.events {
             events.note(event);
             if !matches!(event, AgentEvent::LabelsChanged { .. }) {
-                // Whoever read the event has told what does not fit.
+                // The reader of the event has already told what does not fit.
                 let _ = events.activity.apply(event.clone());
             }
         }

@@ -245,8 +245,8 @@ impl PaneMachine {
         }
     }
 
-    /// Before clearing: a token that shows another text than ours, or none, is not ours to clear.
-    /// A token whose report got no answer may show in a moment, so it stays.
+    /// Before clearing: a token that shows another text, or none, is not ours to clear. A token
+    /// whose report got no answer may show in a moment, so it stays.
     fn drop_foreign_tokens(&mut self, pane: &PaneInfo) {
         for (key, slot) in &mut self.tokens.slots {
             if let OnServer::Known(text) = &slot.on_server

@@ -91,8 +91,8 @@ impl Action {
         }
     }
 
-    /// The server keeps one sequence mark for the claim and one for metadata (protocol §5.1);
-    /// this is the index of the one that applies.
+    /// The index of the sequence mark that applies: the server keeps one for the claim and one
+    /// for metadata (protocol §5.1).
     fn sequence_mark(&self) -> usize {
         usize::from(self.group() == RetryGroup::Metadata)
     }
@@ -315,8 +315,8 @@ fn clear(report: &mut ReportMetadata) {
     report.clear_state_labels = true;
 }
 
-/// The labels that go with the state of a one-shot are a record under a source of their own:
-/// later nobody could tell otherwise which label was only the reason of an earlier state.
+/// The labels that go with the state of a one-shot have a source of their own: otherwise nobody
+/// could tell later which label was only the reason of an earlier state.
 fn reason_source(source: &SourceId) -> SourceId {
     SourceId::parse(format!("{source}.reason")).unwrap_or_else(|_| source.clone())
 }

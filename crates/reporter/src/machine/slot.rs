@@ -1,5 +1,4 @@
-//! A part of the pane: what is wanted of it, what the server has of it, and what keeps it from
-//! being sent again.
+//! A part of the pane: what is wanted, what the server has, and what keeps it from being resent.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
