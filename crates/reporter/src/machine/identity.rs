@@ -90,11 +90,8 @@ impl PaneMachine {
                 self.not_found(elapsed);
                 return self.may_write_to_pane(now, step);
             }
-            Some(Search::CheckPanes(_)) => Some(Action::GetProcesses),
-            None => {
-                let asks = self.identity.verdict.is_none() && !self.claim.config.any_pane;
-                asks.then_some(Action::GetProcesses)
-            }
+            None if self.identity.verdict.is_some() || self.claim.config.any_pane => None,
+            Some(Search::CheckPanes(_)) | None => Some(Action::GetProcesses),
         };
         step.request = asks.map(|action| self.send(action, now, REQUEST_DEADLINE));
         if step.request.is_some() || backoff.is_some() {
@@ -110,11 +107,11 @@ impl PaneMachine {
 
     /// Whether a pane with this verdict may be claimed.
     fn allows(&self, identity: Identity) -> bool {
+        let config = &self.claim.config;
         match identity {
-            _ if self.claim.config.any_pane => true,
             Identity::Proven => true,
-            Identity::Unprovable => self.claim.config.unverified_pane == UnverifiedPane::Allow,
-            Identity::Foreign => false,
+            Identity::Unprovable if config.unverified_pane == UnverifiedPane::Allow => true,
+            _ => config.any_pane,
         }
     }
 
@@ -123,13 +120,11 @@ impl PaneMachine {
     pub fn may_have_pane(&self) -> Option<bool> {
         match self.identity.verdict {
             Some(verdict) => Some(self.allows(verdict)),
-            // A server that does not answer proves nothing about the pane.
-            None if self.lease_awaited
-                && (self.identity.unanswered || self.claim.config.any_pane) =>
-            {
-                Some(true)
+            None if self.claim.config.any_pane => {
+                (self.lease_awaited || self.wants_pane).then_some(true)
             }
-            None => (self.claim.config.any_pane && self.wants_pane).then_some(true),
+            // A server that does not answer proves nothing about the pane.
+            None => (self.lease_awaited && self.identity.unanswered).then_some(true),
         }
     }
 
