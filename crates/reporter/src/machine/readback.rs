@@ -40,10 +40,8 @@ impl ReadBacks {
 impl PaneMachine {
     /// Schedules a read-back if a new state was delivered.
     pub(super) fn state_delivered(&mut self, now: Duration, before: &OnServer<StateRecord>) {
-        let same = match (before, &self.state.on_server) {
-            (OnServer::Known(before), OnServer::Known(after)) => before.state == after.state,
-            _ => false,
-        };
+        let same = matches!((before, &self.state.on_server),
+            (OnServer::Known(before), OnServer::Known(after)) if before.state == after.state);
         let first = !std::mem::replace(&mut self.read_backs.state_delivered, true);
         if (self.claim.config.verify && (first || !same))
             || self.state.escalation > Escalation::None
