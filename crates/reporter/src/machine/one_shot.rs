@@ -14,8 +14,9 @@ use crate::config::{Config, Privacy, Source};
 use crate::diagnostic::DiagnosticKind;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
-/// The tokens on a pane that events lead to. A release clears them.
-pub(super) fn made_tokens(pane: &PaneInfo) -> impl Iterator<Item = TokenKey> {
+/// The tokens on a pane that are derived from events, not set by the host. A release
+/// clears them.
+pub(super) fn derived_tokens(pane: &PaneInfo) -> impl Iterator<Item = TokenKey> {
     let shown =
         pane.tokens.keys().filter(|key| ["model", "ctx", "session"].contains(&key.as_str()));
     shown.filter_map(|key| TokenKey::parse(key.as_str()).ok())
@@ -82,7 +83,7 @@ impl PaneMachine {
         }
         self.presentation.on_server = OnServer::Unknown;
         self.reason.on_server = OnServer::Unknown;
-        for key in made_tokens(pane).chain(self.earlier_leavings.tokens_on(pane).cloned()) {
+        for key in derived_tokens(pane).chain(self.earlier_leavings.tokens_on(pane).cloned()) {
             self.tokens.slots.entry(key).or_default().on_server = OnServer::Unknown;
         }
     }
@@ -244,7 +245,7 @@ impl PaneMachine {
         let left_to_herdr = self.leaves_state_to_herdr();
         if left_to_herdr && events.session_begins {
             // The tokens are an earlier session's: they stay on the pane when an agent ends.
-            for key in made_tokens(pane) {
+            for key in derived_tokens(pane) {
                 tokens.entry(key).or_insert(None);
             }
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use herdr_proto::{PaneInfo, TokenKey};
 
 use super::judge::{self, Verdict};
-use super::one_shot::{OneShotStage, made_tokens};
+use super::one_shot::{OneShotStage, derived_tokens};
 use super::slot::{Check, Escalation, OnServer, Slot, StateRecord};
 use super::{PaneMachine, StopReason, Subject};
 use crate::diagnostic::DiagnosticKind;
@@ -208,8 +208,8 @@ impl PaneMachine {
     }
 
     /// Once: clears what an earlier run of this source left when it was killed. Tokens have no
-    /// owner. Those that events lead to describe the agent of this row, and that is ours now;
-    /// others are the earlier run's if it has noted them and they still show the noted text.
+    /// owner. The derived ones describe the agent of this row, and that is ours now; others are
+    /// the earlier run's if it has noted them and they still show the noted text.
     fn clear_leavings(&mut self, pane: &PaneInfo) {
         if self.leavings_cleared || self.presentation.needs_update() {
             return;
@@ -225,7 +225,7 @@ impl PaneMachine {
         if labels {
             self.reason.on_server = OnServer::Unknown;
         }
-        self.mark_for_clearing(made_tokens(pane).collect());
+        self.mark_for_clearing(derived_tokens(pane).collect());
         self.clear_noted_tokens(pane);
     }
 

@@ -1,4 +1,4 @@
-//! Counts every report and says what became of it.
+//! The outcomes of reports: receipts and counters.
 
 use herdr_proto::Seq;
 

@@ -55,12 +55,12 @@ pub(crate) struct World {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Every request line as it was sent.
     pub(crate) sent: Vec<Value>,
-    /// A report of the state may have been applied since the last release, if that was before the
-    /// end.
+    /// A report of the state may have been applied, and was not released before the end
+    /// began.
     pub(crate) claimed: bool,
     pub(crate) closing: bool,
     /// A one-shot reports, and its metadata has no sequence number and no guard.
-    unnumbered: bool,
+    one_shot: bool,
     /// The requests that a frozen server has received and not applied.
     pub(crate) frozen: VecDeque<Vec<u8>>,
     /// The last sequence number of the state's mark, and of the metadata's.
@@ -119,7 +119,7 @@ impl World {
     }
 
     pub(crate) fn of(claim: Claim, home: Home, config: Config, model: Model) -> Self {
-        let unnumbered = claim.once.is_some();
+        let one_shot = claim.once.is_some();
         Self {
             model,
             machine: PaneMachine::new(claim),
@@ -137,7 +137,7 @@ impl World {
             sent: Vec::new(),
             claimed: false,
             closing: false,
-            unnumbered,
+            one_shot,
             frozen: VecDeque::new(),
             last_seqs: [0; 2],
         }
@@ -280,7 +280,7 @@ impl World {
             *last = seq;
         } else {
             let reads = ["pane.get", "pane.list", "pane.process_info", "agent.explain"];
-            let once = method == "pane.report_metadata" && self.unnumbered;
+            let once = method == "pane.report_metadata" && self.one_shot;
             assert!(reads.contains(&method) || once, "everything but reads is sequenced");
         }
         if line["method"] == "pane.report_metadata" {
@@ -290,7 +290,7 @@ impl World {
                 let left_to_herdr = self.machine.state_left_to().is_some();
                 let of_a_one_shot = params["source"].as_str().unwrap().ends_with(".reason");
                 let guarded = params["applies_to_source"] == params["source"];
-                assert!(self.unnumbered || left_to_herdr || of_a_one_shot || guarded, "{params}");
+                assert!(self.one_shot || left_to_herdr || of_a_one_shot || guarded, "{params}");
             } else {
                 assert!(params["title"].is_null(), "tokens go alone");
             }
