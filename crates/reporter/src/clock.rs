@@ -1,5 +1,4 @@
-//! The clocks that the machine is given, and the caller's own, which bounds a wait
-//! when nobody else does.
+//! The clocks for the machine, and a timeout for waits that nothing else bounds.
 
 use std::pin::pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,21 +9,21 @@ use futures_util::future::{Either, select};
 
 use crate::machine::Now;
 
-/// Both clocks, `elapsed` after the first look at them.
+/// Both clocks; `elapsed` is the time since the engine was started.
 pub(crate) fn now(elapsed: Duration) -> Now {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Now::new(elapsed, u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
 }
 
-/// A clock cannot hold every [`Duration`].
+/// Long enough for every wait. A clock cannot add every [`Duration`].
 pub(crate) const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// What comes of `work`, if it comes within `time`. The time is kept by a thread
-/// that all waits of the process share, so it passes under any executor and
-/// whatever holds the engine up.
+/// The result of `work`, or `None` if it takes longer than `time`. The time is kept by a thread
+/// that all waits of the process share, so it passes under any executor and whatever holds the
+/// engine up.
 pub(crate) async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
-    // No thread for what is there already.
+    // A result that is there already does not need the thread.
     if let Some(done) = work.as_mut().now_or_never() {
         return Some(done);
     }

@@ -1,12 +1,12 @@
-//! What keeps reports from showing, told once.
+//! What keeps reports from showing.
 
-/// Something that keeps reports from showing. Never a failure of the host.
-/// Each kind is told once, until a success makes it news again. The detail
-/// holds codes, counts and paths, never payloads.
+/// Something that keeps reports from showing. It is never a failure of the host. Each kind is
+/// told once, until its cause has gone. The detail contains codes, counts and paths, never
+/// payloads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// Which kind.
+    /// The kind of diagnostic.
     pub kind: DiagnosticKind,
     /// In words: what, where, and what would help.
     pub detail: String,
@@ -28,7 +28,7 @@ pub enum DiagnosticKind {
     Timeout,
     /// The server refused a request.
     ProtocolRejected,
-    /// Something else than Herdr's pane API is behind the socket.
+    /// Something other than Herdr's pane API is behind the socket.
     NotPaneApi,
     /// The server said `ok` and shows something else.
     Ignored,
@@ -42,8 +42,8 @@ pub enum DiagnosticKind {
     Misconfigured,
     /// Something does not fit and was left out.
     Limit,
-    /// The reporter itself could not start or has failed. A bug, or a process
-    /// without threads or descriptors left.
+    /// The reporter itself could not start or has failed: a bug, or the process has no threads or
+    /// descriptors left.
     EngineFailed,
 }
 

@@ -1,4 +1,4 @@
-//! Leases: one reporter per pane among the processes of this machine.
+//! Leases: at most one reporter for each pane among the processes of this machine.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::hash::Hasher;
@@ -14,39 +14,39 @@ use crate::config::Config;
 use crate::process::{Process, ancestors, lives};
 use crate::runtime;
 
-/// The file by which the processes of this machine agree on who reports for a
-/// pane. A reporter holds it alone; a process that reports once and goes shares
-/// it with its like while it does.
+/// The file by which the processes of this machine agree on who reports for a pane. A reporter
+/// holds its lock alone; one-shots share the lock with each other while they report.
 ///
-/// It is never removed: a process that holds the lock of a removed file would
-/// share the pane with one that made a new file. The kernel drops the lock when
-/// its holder dies, however it dies.
+/// The file is never removed: a process that holds the lock of a removed file would share the
+/// pane with a process that made a new file. The kernel drops the lock when its holder dies,
+/// however it dies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LeaseFile {
     path: PathBuf,
 }
 
 impl LeaseFile {
-    /// The lease of a pane, in [`Config::runtime_folder`]. Without one, the
-    /// first usable folder is made if it is not there: `herdr-socket-report` in
-    /// `$XDG_RUNTIME_DIR`, or one of this user's own below the temporary folder.
+    /// The lease of a pane, in [`Config::runtime_folder`]. If that is not set, the first usable
+    /// folder is used, and made if it is missing: `herdr-socket-report` in `$XDG_RUNTIME_DIR`, or
+    /// a folder of this user's own in the temporary folder.
     pub fn of_pane(config: &Config, pane: &Endpoint) -> Self {
         let folder = config.runtime_folder.clone().unwrap_or_else(runtime::folder);
         Self::of(&folder, pane.socket(), pane.pane())
     }
 
-    /// Where it is. What else belongs to the pane's reporter lies beside it.
+    /// Where the file is. Everything else that belongs to the pane's reporter lies next to it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The control socket of whoever holds it.
+    /// The control socket of the owner.
     pub fn control_socket(&self) -> PathBuf {
         self.path.with_extension("sock")
     }
 
-    /// The control socket of the supervisor that this process has, if it has
-    /// one, whoever holds the lease. No later process has the same.
+    /// The control socket that the supervisor of `process` has, if there is such a supervisor,
+    /// whoever holds the lease. The name contains the start of the process, so no later process
+    /// has the same.
     #[cfg(unix)]
     pub fn supervisor_socket(&self, process: u32) -> PathBuf {
         let started = Process::of(process).map_or(0, |process| process.started);
@@ -54,8 +54,8 @@ impl LeaseFile {
         self.path.with_file_name(format!("{pane}-{process}-{started:x}.sock"))
     }
 
-    /// The control socket of the supervisor that the nearest of a process's
-    /// ancestors has for this pane, if one of them has one.
+    /// The control socket for this pane of the supervisor that watches the nearest ancestor of
+    /// `process`; `None` if no ancestor has a supervisor here.
     #[cfg(unix)]
     pub fn supervisor_above(&self, process: u32) -> Option<PathBuf> {
         let files = std::fs::read_dir(self.path.parent()?).ok()?;
@@ -66,19 +66,17 @@ impl LeaseFile {
             return None;
         }
         ancestors(process).find_map(|ancestor| {
-            let of_it = |socket: &&PathBuf| supervised_by(socket) == Some((ancestor, true));
-            sockets.iter().find(of_it).cloned()
+            sockets.iter().find(|socket| supervised_by(socket) == Some((ancestor, true))).cloned()
         })
     }
 
-    /// Whether a supervisor's socket is of this pane; `None` if its name does
-    /// not tell.
+    /// Whether a supervisor's socket belongs to this pane; `None` if its name does not tell.
     pub fn is_of_this_pane(&self, supervisor_socket: &Path) -> Option<bool> {
         let (pane, ..) = named(supervisor_socket)?;
         Some(self.path.file_stem().is_some_and(|own| own == pane))
     }
 
-    /// Whether the file that is locked is still the one that others would lock.
+    /// Whether the locked file is still the one that other processes would lock.
     #[cfg(unix)]
     pub fn is_in_place(&self, held: &File) -> bool {
         use std::os::unix::fs::MetadataExt;
@@ -88,30 +86,30 @@ impl LeaseFile {
         held.is_some() && std::fs::symlink_metadata(&self.path).map(identity).ok() == held
     }
 
-    /// The lease of a pane, by its id as the environment has it: a moved pane
-    /// keeps that id for the processes in it.
+    /// The lease of a pane, by the pane's id in the environment: the processes of a moved pane
+    /// keep that id.
     pub(crate) fn of(folder: &Path, socket: &Path, pane: &PaneId) -> Self {
         let socket = real(socket);
         let name = stable_hash(&[socket.as_os_str().as_encoded_bytes(), pane.as_str().as_bytes()]);
         Self { path: folder.join(format!("{name:016x}.lock")) }
     }
 
-    /// Takes the lease for this process alone; `None` if another one has it.
-    /// May block on a disk that hangs, never on another holder.
+    /// Takes the lease for this process alone; `None` if another process has it. May block on a
+    /// disk that hangs, never on another holder.
     ///
     /// # Errors
     ///
-    /// If the folder or the file cannot be made or is not ours alone.
+    /// If the folder or the file cannot be made, or the folder is not this user's alone.
     pub fn try_take(&self) -> io::Result<Option<File>> {
         Self::unless_taken(self.open()?, File::try_lock)
     }
 
-    /// Shares the lease with others that do so; `None` if a reporter has it.
-    /// May block on a disk that hangs, never on the holder.
+    /// Shares the lease with other one-shots; `None` if a reporter has it. May block on a disk
+    /// that hangs, never on another holder.
     ///
     /// # Errors
     ///
-    /// As [`try_take`](Self::try_take).
+    /// As for [`try_take`](Self::try_take).
     pub fn try_share(&self) -> io::Result<Option<File>> {
         Self::unless_taken(self.open()?, File::try_lock_shared)
     }
@@ -139,16 +137,16 @@ impl LeaseFile {
     }
 }
 
-/// The path without symbolic links. A socket that is not there yet has its
-/// folder's, so that the name does not change when it comes.
+/// The path without symbolic links. For a socket that does not exist yet, only the links of its
+/// folder are resolved, so that the lease's name stays the same when the socket is made.
 fn real(socket: &Path) -> PathBuf {
     let canonical = |path: &Path| std::fs::canonicalize(path).ok();
     let in_folder = || Some(canonical(socket.parent()?)?.join(socket.file_name()?));
     canonical(socket).or_else(in_folder).unwrap_or_else(|| socket.to_path_buf())
 }
 
-/// The process that the supervisor of this socket watches, if its name tells,
-/// and whether that process still lives.
+/// The process that the supervisor with this socket watches, and whether that process still
+/// lives; `None` if the socket's name does not tell.
 #[cfg(unix)]
 pub fn supervised_by(socket: &Path) -> Option<(u32, bool)> {
     let (_, process, started) = named(socket)?;
@@ -163,19 +161,18 @@ fn named(socket: &Path) -> Option<(&str, u32, u64)> {
     parts.next().is_none().then_some((pane, process.parse().ok()?, started))
 }
 
-/// The process that holds the lock of this file, as the kernel lists it.
-/// Elsewhere than on Linux, and on file systems that number their files twice,
-/// nobody is named.
+/// The process that holds the lock of this file, as the kernel lists it. `None` on other systems
+/// than Linux, and on file systems that give a file two inode numbers.
 pub fn owner_of(lease: &Path) -> Option<u32> {
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
     let inode = inode(lease)?;
-    // `1: FLOCK  ADVISORY  WRITE 4711 00:2d:1234 0 EOF`, one lock a line; a
-    // waiter's line has an arrow in it.
+    // One lock a line, such as `1: FLOCK  ADVISORY  WRITE 4711 00:2d:1234 0 EOF`. The line of a
+    // process that waits for a lock has an arrow in it.
     locks.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [_, "FLOCK", _, _, pid, file, ..] = words[..] else { return None };
         let (_, number) = file.rsplit_once(':')?;
-        // A process of another namespace has the number 0.
+        // The kernel lists a process of another namespace as 0.
         let pid = pid.parse().ok().filter(|pid| *pid != 0)?;
         (number.parse() == Ok(inode)).then_some(pid)
     })
@@ -191,8 +188,8 @@ fn inode(_path: &Path) -> Option<u64> {
     None
 }
 
-/// A hash that is the same in every build and release, for names that two
-/// programs have to agree on.
+/// A hash that is the same in every build and release, since two programs have to agree on the
+/// names made from it.
 pub(crate) fn stable_hash(parts: &[&[u8]]) -> u64 {
     let mut hasher = FnvHasher::default();
     for part in parts {

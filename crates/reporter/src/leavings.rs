@@ -1,4 +1,4 @@
-//! What a reporter that was killed has left on its pane.
+//! The note of what a killed reporter leaves on its pane.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -9,17 +9,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::lease::stable_hash;
 
-/// No note is longer than this: 32 tokens with keys of 32 bytes and a few texts each.
+/// The longest note, in bytes: that of 32 tokens with keys of 32 bytes and a few texts each.
 const NOTE_BYTES: u64 = 8_192;
 
-/// What of a claim stays on the pane when its process is killed, until its time
-/// to live is over. The owner of a lease keeps a note of it in the lease's file,
-/// so that whoever reports next can take it off. Texts are noted as hashes only.
+/// The metadata that stays on the pane when the reporter's process is killed, until its ttl ends.
+/// The owner of a lease keeps a note of it in the lease's file, so that the next reporter can
+/// clear it. Texts are noted only as hashes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Leavings {
-    /// Whose title and labels are there; none if there are no such.
+    /// The source whose title and labels are on the pane; `None` if there are none.
     pub(crate) presented_by: Option<SourceId>,
+    /// Hashes of the texts that each token may show.
     tokens: BTreeMap<TokenKey, BTreeSet<u64>>,
 }
 
@@ -39,7 +40,7 @@ impl Leavings {
         !self.tokens.is_empty()
     }
 
-    /// With the tokens that an earlier run has left, too.
+    /// Adds the tokens that an earlier run has left.
     pub(crate) fn and(mut self, earlier: &Self) -> Self {
         for (key, texts) in &earlier.tokens {
             self.tokens.entry(key.clone()).or_default().extend(texts);
@@ -47,7 +48,7 @@ impl Leavings {
         self
     }
 
-    /// The tokens that still show what was left.
+    /// The noted tokens that still show the noted text.
     pub(crate) fn tokens_on<'a>(
         &'a self,
         pane: &'a PaneInfo,
@@ -58,15 +59,15 @@ impl Leavings {
         self.tokens.iter().filter(move |(key, texts)| is_left(key, texts)).map(|(key, _)| key)
     }
 
-    /// What the last owner of the lease has noted in its file. A note that cannot
-    /// be read says nothing.
+    /// The note of the last owner in the lease's file. A note that cannot be read counts as
+    /// empty.
     pub fn noted_in(mut lease: &File) -> Self {
         let mut note = Vec::new();
         let read = lease.rewind().and_then(|()| lease.take(NOTE_BYTES).read_to_end(&mut note));
         read.ok().and_then(|_| serde_json::from_slice(&note).ok()).unwrap_or_default()
     }
 
-    /// Replaces the note in a lease's file; nothing is noted of nothing.
+    /// Replaces the note in a lease's file. An empty note empties the file.
     ///
     /// # Errors
     ///

@@ -1,35 +1,34 @@
-//! What the kernel says of a process: where it comes from, and whose terminal
-//! it is at.
+//! What the kernel says about a process: its parent, its session and its terminal.
 
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Most ancestors that are looked at; a chain that long is a circle.
+/// The most ancestors that are looked at; a longer chain is a circle.
 const ANCESTORS_MAX: usize = 64;
 
-/// A process at the moment when it was looked at. Numbers of processes outside
-/// of this process's namespace are 0.
+/// A process at the moment when it was looked at. A process outside of this process's namespace
+/// has the number 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Process {
-    /// Its state as a letter: `T` is stopped, `Z` has ended.
+    /// The kernel's letter for its state: `T` is stopped, `Z` has ended.
     pub state: char,
-    /// The process that it is a child of.
+    /// Its parent process.
     pub parent: u32,
     /// The leader of its process group.
     pub group: u32,
     /// The leader of its session.
     pub session: u32,
-    /// The number of its terminal; `None` without one.
+    /// The device number of its terminal; `None` without a terminal.
     pub terminal: Option<i32>,
     /// The process group in the foreground of that terminal.
     pub foreground: Option<u32>,
-    /// When it began, in the kernel's own unit.
+    /// When it was started, in clock ticks since the system booted.
     pub started: u64,
 }
 
 impl Process {
-    /// Looks at a process; `None` if there is none, or nothing tells of it.
+    /// Looks at a process; `None` if there is no such process, or if the system does not tell.
     /// Only Linux tells.
     pub fn of(pid: u32) -> Option<Self> {
         tells_of_processes().then_some(())?;
@@ -37,7 +36,8 @@ impl Process {
     }
 
     fn read(stat: &[u8]) -> Option<Self> {
-        // The name before it is in parentheses and may hold anything.
+        // The fields before these are the number and the name, and the name, in parentheses, may
+        // contain anything.
         let rest = stat.rsplit(|byte| *byte == b')').next()?;
         let words: Vec<&str> = std::str::from_utf8(rest).ok()?.split_whitespace().collect();
         let number = |place: usize| words.get(place)?.parse::<i64>().ok();
@@ -53,30 +53,30 @@ impl Process {
         })
     }
 
-    /// Whether Ctrl-Z or a signal like it has stopped it.
+    /// Whether Ctrl-Z or a similar signal has stopped it.
     pub fn is_stopped(&self) -> bool {
         self.state == 'T'
     }
 
-    /// Whether its process group is the one that its terminal listens to.
+    /// Whether its process group is in the foreground of its terminal.
     pub fn is_in_front(&self) -> bool {
         self.foreground == Some(self.group)
     }
 }
 
-/// The processes that this one comes from, the nearest first.
+/// The ancestors of a process, the nearest first.
 pub fn ancestors(pid: u32) -> impl Iterator<Item = u32> {
     let parent = |pid: u32| Process::of(pid).map(|it| it.parent).filter(|pid| *pid != 0);
     std::iter::successors(parent(pid), move |pid| parent(*pid)).take(ANCESTORS_MAX)
 }
 
-/// Whether a process is another one, or comes from it.
+/// Whether a process is `from`, or has it as an ancestor.
 pub fn descends(pid: u32, from: u32) -> bool {
     pid == from || ancestors(pid).any(|ancestor| ancestor == from)
 }
 
-/// Whether a process is this program, by its name or by the file that it or its
-/// interpreter was started with. Only Linux tells.
+/// Whether a process runs the program `name`, by the process's name or by the file that it, or
+/// its interpreter, was started with. Only Linux tells.
 pub fn is_program(pid: u32, name: &str) -> bool {
     let read = |what: &str| std::fs::read(format!("/proc/{pid}/{what}")).unwrap_or_default();
     let is = |word: &[u8]| {
@@ -86,11 +86,11 @@ pub fn is_program(pid: u32, name: &str) -> bool {
     is(&read("comm")) || read("cmdline").split(|byte| *byte == 0).take(2).any(is)
 }
 
-/// The leader of a process's session, 0 if that is outside of this namespace;
-/// `None` if there is no such process, or nothing tells of it.
+/// The leader of a process's session, or 0 if the leader is outside of this namespace; `None` if
+/// there is no such process, or if the system does not tell.
 #[cfg(target_os = "linux")]
 pub fn session_of(pid: u32) -> Option<u32> {
-    // Not `getsid`, which takes for granted that no leader has the number 0.
+    // Not `getsid`: its wrapper does not expect a leader with the number 0.
     Process::of(pid).map(|process| process.session)
 }
 
@@ -101,8 +101,8 @@ pub fn session_of(pid: u32) -> Option<u32> {
     u32::try_from(session.as_raw_nonzero().get()).ok()
 }
 
-/// Whether there is a process of this number. One that has ended and waits for
-/// its parent to ask is none where that can be told.
+/// Whether the process lives. A process that has ended and that its parent has not waited for
+/// does not, where the system tells.
 #[cfg(unix)]
 pub fn lives(pid: u32) -> bool {
     match Process::of(pid) {
@@ -111,8 +111,8 @@ pub fn lives(pid: u32) -> bool {
     }
 }
 
-/// Whether processes can be looked at here at all, under the numbers that this
-/// one knows: a container may have none of its own.
+/// Whether processes can be looked at under the numbers that this process knows them by: a
+/// container may have no `/proc` of its own.
 pub fn tells_of_processes() -> bool {
     static TELLS: OnceLock<bool> = OnceLock::new();
     *TELLS.get_or_init(|| {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use herdr_proto::Seq;
 
-/// What became of one report. `ok` from the server means delivered; the
+/// What became of one report. The server's `ok` only means that the report was delivered; the
 /// outcome is what the pane showed afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -13,9 +13,9 @@ pub struct Receipt {
     pub outcome: Outcome,
     /// What it was about.
     pub of: Part,
-    /// The sequence number it went out with; absent if it never did.
+    /// The sequence number of the report; `None` if it was not sent, or sent without one.
     pub seq: Option<Seq>,
-    /// Why, unless it was applied.
+    /// Why the report does not show; `None` where there is nothing to explain.
     pub reason: Option<Reason>,
 }
 
@@ -70,16 +70,16 @@ impl Part {
 pub enum Outcome {
     /// The pane shows it.
     Applied,
-    /// A newer one took its place before it was sent. That is success.
+    /// A newer report took its place before it was sent. That is success.
     Superseded,
     /// Delivered, and without effect.
     Ignored,
-    /// Stored, and not visible.
+    /// Stored by the server, and not visible.
     Hidden,
-    /// Delivered, and nobody looks: a session or a release, of which nothing
-    /// can be read back, or what was not to be looked at.
+    /// Delivered, and the pane was not read afterwards: a session or a release, which cannot be
+    /// read back, or a report that was not meant to be verified.
     Sent,
-    /// Delivered; a look was wanted and failed, or could not tell.
+    /// Delivered, and the read-back failed or could not tell.
     Unverified,
     /// Not delivered.
     Failed,
@@ -100,25 +100,26 @@ impl Outcome {
     }
 }
 
-/// Why a report does not show, as far as a read-back tells (protocol §5.8).
+/// Why a report does not show, as a read-back tells it (protocol §5.8).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The server's mark for our source is above our number (§5.1).
+    /// The server's sequence mark for our source is above our number (§5.1).
     StaleSequence,
-    /// Another integration's session owns the pane (§5.2 A9); its source.
+    /// The session of another integration owns the pane (§5.2 A9). Holds the source of that
+    /// session.
     ForeignSession(String),
     /// Herdr sees another known agent in the pane (§5.2 A8).
     LabelConflict,
     /// The known agent of that label has just exited (§5.2 A3).
     AgentExited,
-    /// Somebody else reports for the pane (§5.2 V5).
+    /// Another reporter writes to the pane (§5.2 V5).
     OtherWriter,
     /// Herdr reads a prompt on the screen (§5.2 V1).
     ScreenPrompt,
-    /// Somebody else holds the pane, and the guards hide our record (§5.6 D3).
+    /// Another source holds the row, so the guards hide our presentation (§5.6 D3).
     NotHolder,
-    /// The server refused it.
+    /// The server refused the report. Holds the server's error code.
     Rejected(String),
     /// What the server answered cannot be understood.
     Unreadable,

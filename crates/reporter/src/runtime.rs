@@ -1,31 +1,27 @@
-//! The folder for what the processes of one user have to find: leases and the
-//! sockets of reporters.
+//! The folder for what the processes of one user have to find: leases and control sockets.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Its name in the runtime folder, and the beginning of it in a temporary one.
+/// The folder's name in the runtime folder, and how its name begins in a temporary folder.
 const FOLDER: &str = "herdr-socket-report";
-/// How many names are tried in a temporary folder, where others may have made a
-/// folder first.
+/// How many names are tried in a temporary folder, where other users may have taken a name.
 const NAMES: u32 = 4;
-/// Longest name of a file in it: a pane, a process, its start, an ending.
+/// The longest name of a file in the folder: a pane, a process, its start, and `.sock`.
 const NAME_MAX: usize = 16 + 1 + 10 + 1 + 16 + 5;
-/// Longest path that a socket's address holds.
+/// The longest path of a Unix socket.
 const PATH_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// The first of the folders that can be used: `$XDG_RUNTIME_DIR`'s, or one of
-/// this user below the temporary folder. Every process of this user finds the
-/// same one. Where none can be used it is the last of them, and whoever wants
-/// to use it hears why not.
+/// The first folder that can be used: in `$XDG_RUNTIME_DIR`, or in a temporary folder. Every
+/// process of this user finds the same one. If none can be used, it is the last one, and an
+/// attempt to use it says why it cannot be used.
 pub(crate) fn folder() -> PathBuf {
-    let candidates = candidates(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
+    let mut candidates = candidates(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
     let usable = candidates.iter().position(|folder| make(folder, false).is_ok());
-    let mut candidates = candidates;
     candidates.swap_remove(usable.unwrap_or(candidates.len() - 1))
 }
 
-/// Where to look, the best first.
+/// The folders to try, the best first.
 fn candidates(runtime: Option<PathBuf>) -> Vec<PathBuf> {
     let runtime = runtime.filter(|folder| folder.is_absolute());
     let mut folders: Vec<PathBuf> = runtime.map(|folder| folder.join(FOLDER)).into_iter().collect();
@@ -43,16 +39,16 @@ fn candidates(runtime: Option<PathBuf>) -> Vec<PathBuf> {
         }));
     }
     folders.retain(|folder| folder.as_os_str().len() + 1 + NAME_MAX <= PATH_MAX);
-    // Even one that is too long for a socket holds a lease.
+    // A path that is too long for a socket can still hold a lease.
     if folders.is_empty() {
         folders.push(std::env::temp_dir().join(format!("{FOLDER}-{}", user())));
     }
     folders
 }
 
-/// Makes the folder, with those above it if asked to, or makes sure that it is
-/// this user's alone: in a temporary folder somebody else may have made it
-/// first. What is another one's is left as it is.
+/// Makes the folder, and its parents if `whole_path`, or makes sure that it is this user's alone:
+/// in a temporary folder another user may have made it first. Another user's folder is left as it
+/// is.
 pub(crate) fn make(folder: &Path, whole_path: bool) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(whole_path);

@@ -1,12 +1,12 @@
-//! Begin and end in one value: what began with it ends when it goes, however it
-//! goes (failures B23, B27).
+//! Turns, tools and prompts as values: what began with a value ends when the value is dropped, on
+//! every path (failures B23, B27).
 
 use crate::builder::initial_prompt;
 use crate::event::{AgentEvent, EventId, Prompt, TurnOutcome};
 use crate::handle::Handle;
 
-/// A turn of the agent. Dropping it settles the turn, with every tool and
-/// prompt of it that is still open.
+/// A turn of the agent. Dropping it settles the turn, with all its tools and prompts that are
+/// still open.
 #[derive(Debug)]
 #[must_use = "the turn ends when this is dropped"]
 pub struct Turn {
@@ -15,9 +15,8 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// The first turn is the main agent's, which takes over one that was
-    /// running when the reporter started; overlapping ones have ids of their
-    /// own.
+    /// The first turn is the main agent's, and takes over a turn that was running when the
+    /// reporter started. Turns that overlap it have ids of their own.
     pub(crate) fn begin(handle: Handle) -> Self {
         let agent_id = if handle.shared.take_main_turn() {
             let goes_on =
@@ -32,7 +31,8 @@ impl Turn {
         Self { handle, agent_id }
     }
 
-    /// Runs a tool, after approval; it has ended when this goes.
+    /// Reports that a tool runs, until the result is dropped. Call it once the tool has been
+    /// approved.
     pub fn tool(&self, name: impl Into<String>) -> ToolRun {
         let tool_id = self.handle.shared.new_id();
         let started = AgentEvent::tool_started(tool_id.clone(), name);
@@ -46,7 +46,7 @@ impl Turn {
         self.handle.tell(settled.with_outcome(outcome, message));
     }
 
-    /// Asks a person; blocked until this goes.
+    /// Reports that a person is asked. The turn is blocked until the result is dropped.
     pub fn prompt(&self, prompt: Prompt) -> OpenPrompt {
         OpenPrompt::open(self.handle.clone(), Some(self.agent_id.clone()), prompt)
     }
@@ -57,14 +57,14 @@ impl Drop for Turn {
         let agent_id = self.agent_id.clone();
         self.handle.tell(AgentEvent::agent_settled().of_agent(Some(agent_id)));
         if self.agent_id.is_main() {
-            // Last: a turn that began as the main agent's before this one has
-            // settled would be settled with it.
+            // This comes last: a turn that began as the main agent's before this turn has settled
+            // would be settled with it.
             self.handle.shared.give_main_turn_back();
         }
     }
 }
 
-/// A tool that runs.
+/// A running tool.
 #[derive(Debug)]
 #[must_use = "the tool has ended when this is dropped"]
 pub struct ToolRun {

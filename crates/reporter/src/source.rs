@@ -1,12 +1,12 @@
-//! Under which name a reporter reports, and which names it must not use.
+//! The source of a reporter, and the sources that it must not use.
 
 use herdr_proto::{AgentLabel, Integration, SourceId, integration, limits};
 
 use crate::lease::stable_hash;
 
-/// The source for an agent's label: `custom:` and the label in lower case,
-/// anything outside a source's alphabet as `-`. A label with none of the
-/// alphabet gets a hash, so that two of them do not share a source.
+/// The source for an agent's label: `custom:` and the label in lower case, with `-` for each
+/// character that a source must not contain. A label without an ASCII letter or digit is replaced
+/// by a hash, so that two such labels do not share a source.
 pub fn source_for(label: &AgentLabel) -> SourceId {
     const PREFIX: &str = "custom:";
     let lower = label.as_str().to_lowercase();
@@ -24,22 +24,22 @@ pub fn source_for(label: &AgentLabel) -> SourceId {
         .unwrap_or_else(|_| unreachable!("only allowed characters, and not too many"))
 }
 
-/// What Herdr will make of a source and a label.
+/// What is wrong with a source and a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SourceNotice {
-    /// One of Herdr's own pairs. A report would be ignored, or lock the pane
-    /// for everybody, so it is refused (failures B36, B39).
+    /// The pair of one of Herdr's own integrations. A report would be ignored, or would lock the
+    /// pane for everybody else, so it is refused (failures B36, B39).
     Official(Integration),
-    /// Herdr asks others not to use its prefix.
+    /// The source has Herdr's own prefix, which others are asked not to use.
     HerdrPrefix,
-    /// Herdr knows an agent of this name, looks for its process, and drops or
-    /// overrides what it does not agree with (failure B38).
+    /// Herdr knows an agent of this name, looks for its process, and drops or overrides reports
+    /// that do not agree with what it sees (failure B38).
     KnownLabel,
 }
 
 impl SourceNotice {
-    /// What there is to say about a pair, the worst first.
+    /// The worst thing to say about a pair; `None` if there is nothing wrong.
     pub fn of(source: &SourceId, label: &AgentLabel) -> Option<Self> {
         if let Some(class) = integration(source.as_str(), label.as_str()) {
             Some(Self::Official(class))
@@ -50,7 +50,7 @@ impl SourceNotice {
         }
     }
 
-    /// Whether a reporter is refused for it.
+    /// Whether a reporter with such a pair is refused.
     pub fn is_refused(self) -> bool {
         matches!(self, Self::Official(_))
     }
@@ -67,7 +67,7 @@ impl SourceNotice {
                  a session would lock the pane for others; use custom:NAME"
             }
             Self::HerdrPrefix => {
-                "Herdr keeps the prefix herdr: for its own integrations; a release of it may make \
+                "Herdr keeps the prefix herdr: for its own integrations; a later version may make \
                  this source one of them; use custom:NAME"
             }
             Self::KnownLabel => {

@@ -2,28 +2,28 @@
 
 use crate::config::Role;
 
-/// How it stands with a reporter. Nothing of it is a failure of the host.
+/// What a reporter does at the moment. No status is a failure of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Status {
-    /// What the host says is reported, as far as is known.
+    /// What the host says is reported; nothing that prevents it is known.
     Reporting,
     /// This process does not run in a pane of Herdr's.
     NotInHerdr,
     /// Nothing is reported, and nothing will be.
     Off(OffReason),
-    /// The server does not answer. What is wanted goes out when it does.
+    /// The server does not answer. What is wanted is sent once it does.
     WaitingForServer,
-    /// Another process reports for the pane. This reporter takes over within
-    /// two seconds of that one's end.
+    /// Another process reports for the pane. This reporter takes over within two seconds after
+    /// that process has ended.
     Deferred {
-        /// The process, where the system tells.
+        /// The number of that process, where the system tells.
         to: Option<u32>,
     },
     /// The process does not run in the pane that its environment names.
     ForeignPane,
-    /// Herdr detects an agent of its own in the pane and says its state itself.
-    /// Title, labels and tokens go out.
+    /// Herdr detects the pane's agent and says its state itself. Title, labels and tokens are
+    /// reported.
     StateLeftToHerdr,
     /// The reporter has ended.
     Ended,
@@ -37,16 +37,15 @@ pub enum OffReason {
     Disabled,
     /// Only [`Role::Interactive`] reports.
     Role(Role),
-    /// The environment or the settings do not make sense; a diagnostic says
-    /// what.
+    /// The environment or the settings do not make sense; a diagnostic says what.
     Misconfigured,
     /// The host has loaded a reporter that does this one's work
     /// ([`Config::loaded_reporters`](crate::Config::loaded_reporters)).
     LoadedReporter,
     /// A newer reporter of this process owns the pane.
     NewerReporter,
-    /// This process is a copy of the one that started the reporter, made by
-    /// `fork`. It may start a reporter of its own.
+    /// This process is a copy of the one that started the reporter, made by `fork`. It may start
+    /// a reporter of its own.
     Forked,
     /// The reporter could not start or has failed; a diagnostic says why.
     Failed,
@@ -67,7 +66,7 @@ impl Status {
         }
     }
 
-    /// Whether what the host says goes out, or will with the server.
+    /// Whether what the host says is reported, or will be once the server answers.
     pub(crate) fn delivers(self) -> bool {
         matches!(self, Self::Reporting | Self::StateLeftToHerdr | Self::WaitingForServer)
     }
@@ -77,11 +76,10 @@ impl Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Flushed {
-    /// Everything before it is delivered, or was refused and said so in a
-    /// receipt.
+    /// Everything before the flush was delivered, or was refused, which a receipt says.
     Delivered,
-    /// Nothing is reported, and why not.
+    /// Nothing is reported, for this reason.
     NotReporting(Status),
-    /// Time ran out first; the reporter goes on.
+    /// The time ran out first; the reporter goes on.
     TimedOut,
 }

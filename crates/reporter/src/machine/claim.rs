@@ -1,20 +1,20 @@
-//! What a machine is for, and what it hands on.
+//! What a machine is for, and what it hands over to its successor.
 
 use herdr_proto::{AgentLabel, PaneId, ReleaseAgent, Seq, SourceId, TokenKey};
 
 use super::PaneMachine;
-use super::slot::Has;
+use super::slot::OnServer;
 use crate::config::Config;
 use crate::event::AgentEvent;
 use crate::leavings::Leavings;
 
-/// What a machine is for. Constant for its life, but for the pane's id, if the
-/// pane is found again under another one.
+/// What a machine is for. It does not change, except for the pane's id if the pane is found again
+/// under another one.
 ///
-/// It claims the row, keeps it true, and takes everything off at the end. With
-/// [`Config::leave_state`] Herdr says the state of the agent, and title, labels
-/// and tokens are shown under Herdr's row; if a host says a state and Herdr
-/// shows no agent for three seconds, it claims the row until Herdr does.
+/// The machine claims the row, keeps it true, and clears everything at the end. With
+/// [`Config::leave_state`] Herdr says the state of the agent, and title, labels and tokens are
+/// shown under Herdr's row; if the host says a state and Herdr shows no agent for three seconds,
+/// the machine claims the row until Herdr shows one.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Claim {
@@ -22,23 +22,24 @@ pub struct Claim {
     pub source: SourceId,
     pub agent: AgentLabel,
     pub config: Config,
-    /// It reports this once, on top of what the pane shows, and leaves it there.
+    /// The machine reports this once, on top of what the pane shows, and clears nothing at the
+    /// end. `None` for a reporter that stays.
     pub once: Option<OneShot>,
-    /// Spreads the attempts of many reporters; any number.
+    /// Seed of the jitter that spreads the connection attempts of many reporters.
     pub seed: u64,
 }
 
+/// What a command reports that reports once and ends.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct OneShot {
     pub events: Vec<AgentEvent>,
-    /// When the process that says it was started, in microseconds since 1970:
-    /// the number of its state, so that what was started last wins.
+    /// When the command's process was started, in microseconds since 1970. It is the sequence
+    /// number of the state, so that the command that was started last wins.
     pub started: u64,
-    /// A release leaves title, labels and tokens. Default: false.
+    /// A release leaves title, labels and tokens on the pane. Default: false.
     pub only_the_row: bool,
-    /// What a reporter that was killed has left; it is taken off. Default:
-    /// nothing.
+    /// What a killed reporter has left on the pane; it is cleared. Default: nothing.
     pub left: Leavings,
 }
 
@@ -54,70 +55,70 @@ impl Claim {
     }
 }
 
-/// What is on a pane when its reporter is replaced by another one of the same
-/// process.
+/// What is on a pane when its reporter is replaced by another one of the same process.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PredecessorClaim {
-    /// Under which claim the row was made, if there is one.
+    /// The claim that made the row; `None` without a row.
     claim: Option<Claim>,
     last_seq: u64,
     tokens: Vec<TokenKey>,
 }
 
 impl PaneMachine {
-    /// Takes a predecessor's claim over, with the pane's present id and above
-    /// its numbers: the row stays as it is until [`Input::Wanted`], and what of
-    /// it is not wanted then goes. One that is given back without a report of
-    /// our own is given back as the predecessor made it.
+    /// Takes a predecessor's claim over, with the pane's present id and with higher sequence
+    /// numbers. The row stays as it is until [`Input::Wanted`]; then what is not wanted any more
+    /// is cleared. If the pane is given back before anything was reported, the row is released in
+    /// the predecessor's name.
     ///
     /// [`Input::Wanted`]: super::Input::Wanted
     pub fn inherit(&mut self, predecessor: PredecessorClaim) {
         self.seq.jump_over(predecessor.last_seq);
         let Some(claim) = predecessor.claim else { return };
-        self.inherited = !self.wants;
-        // It may have been found again under another id.
+        self.inherited = !self.wants_pane;
+        // The predecessor may have found the pane again under another id.
         self.claim.pane.clone_from(&claim.pane);
         self.predecessor = Some(claim);
-        self.state.has = Has::Unsure;
-        self.presentation.has = Has::Unsure;
+        self.state.on_server = OnServer::Unknown;
+        self.presentation.on_server = OnServer::Unknown;
         for key in predecessor.tokens {
-            self.tokens.slots.entry(key).or_default().has = Has::Unsure;
+            self.tokens.slots.entry(key).or_default().on_server = OnServer::Unknown;
         }
     }
 
-    /// Takes off, with the first claim, what a reporter that was killed has left.
+    /// Sets what a killed reporter has left on the pane. It is cleared with the first claim.
     pub fn take_off(&mut self, left: Leavings) {
-        self.left = left;
+        self.earlier_leavings = left;
     }
 
     /// What stays on the pane if this process is killed now.
     pub fn leavings(&self) -> Leavings {
-        let presented = self.presentation.may_be_there() || self.reason.may_be_there();
+        let presented = self.presentation.may_be_on_server() || self.reason.may_be_on_server();
         let there = self.tokens.slots.iter().flat_map(|(key, slot)| {
-            let known = match &slot.has {
-                Has::Known(text) => Some(text),
-                Has::Absent | Has::Unsure => None,
+            let known = match &slot.on_server {
+                OnServer::Known(text) => Some(text),
+                OnServer::Absent | OnServer::Unknown => None,
             };
-            // What is wanted may be on its way.
+            // The wanted text may be in flight.
             known.into_iter().chain(&slot.wanted).map(move |text| (key, text))
         });
-        Leavings::new(presented.then(|| self.speaker().source.clone()), there).and(&self.left)
+        Leavings::new(presented.then(|| self.speaker().source.clone()), there)
+            .and(&self.earlier_leavings)
     }
 
-    /// What a successor has to know.
+    /// What a successor has to know to take over the claim.
     pub fn predecessor_claim(&self) -> PredecessorClaim {
         let claim = self.predecessor.as_ref().unwrap_or(&self.claim);
-        let tokens = self.tokens.slots.iter().filter(|(_, slot)| slot.may_be_there());
+        let tokens = self.tokens.slots.iter().filter(|(_, slot)| slot.may_be_on_server());
         PredecessorClaim {
-            claim: self.state.may_be_there().then(|| claim.clone()),
+            claim: self.state.may_be_on_server().then(|| claim.clone()),
             last_seq: self.seq.last(),
             tokens: tokens.map(|(key, _)| key.clone()).collect(),
         }
     }
 
-    /// The release with which the pane is given back if the machine itself has
-    /// failed; none if nothing was sent.
+    /// The release that gives the pane back if the machine itself has failed; `None` if it has
+    /// sent no report.
     pub fn last_release(&self) -> Option<ReleaseAgent> {
         let claim = self.speaker();
         let (pane, source) = (claim.pane.clone(), claim.source.clone());
@@ -127,9 +128,9 @@ impl PaneMachine {
         Some(release)
     }
 
-    /// In whose name to speak: a row can only be given back by the source and
+    /// The claim in whose name requests are sent: a row can be released only by the source and
     /// label that made it (protocol §5.4 C2).
     pub(super) fn speaker(&self) -> &Claim {
-        self.predecessor.as_ref().filter(|_| !self.wants).unwrap_or(&self.claim)
+        self.predecessor.as_ref().filter(|_| !self.wants_pane).unwrap_or(&self.claim)
     }
 }

@@ -1,38 +1,39 @@
-//! The end: clears within half the budget, then the release as the very last
-//! request, also when the clear failed.
+//! The end: clears within half of the budget, then the release as the very last request, even if
+//! a clear failed.
 
 use std::time::Duration;
 
 use herdr_proto::ErrorCode;
 
-use super::failure::{is_passing, reason_of};
-use super::request::{Carries, EndBy, Flight};
-use super::timing::Rests;
+use super::failure::{is_transient, reason_of};
+use super::request::{Action, EndBy, SentRequest};
+use super::timing::Backoffs;
 use super::{Ended, FailureKind, Lease, Now, PaneMachine, Step};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::receipt::{Outcome, Part, Receipt};
 
-/// Between attempts to reach a server that is just being replaced.
+/// The wait between attempts while the server is being replaced.
 const RELEASE_RETRY: Duration = Duration::from_millis(50);
-/// The release gets at least this much, whatever the budget says.
+/// The least time for the release, whatever the budget is.
 const RELEASE_MIN: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Ending {
-    /// Until then what is in flight may be answered and the clears go out.
+    /// Until this time the request in flight may be answered, and clears are sent.
     clear_until: Duration,
     deadline: Duration,
-    /// It has sent a request of its own; what is in flight before is older.
-    began: bool,
-    /// Until then a claim that may come late is made again.
-    claim_until: Option<Duration>,
-    /// A clear failed, so no other is tried.
+    /// The ending has sent a request of its own, so the one in flight is not an older one.
+    own_request_sent: bool,
+    /// Until this time a claim that got no answer is repeated.
+    reclaim_until: Option<Duration>,
+    /// A clear has failed, so no other one is sent.
     clear_failed: bool,
-    /// Something of ours was on the pane, as far as we know.
-    had_claim: bool,
-    /// The server was there; if it is not now, it may just be replaced.
-    was_up: bool,
+    /// Something of ours may have been on the pane.
+    had_something: bool,
+    /// The server could be reached when the ending began, so if it cannot be reached later, it
+    /// may be in a handoff.
+    server_was_up: bool,
     retry_at: Option<Duration>,
     done: Option<Ended>,
 }
@@ -45,32 +46,32 @@ impl PaneMachine {
         self.ending = Some(Ending {
             clear_until: now.saturating_add(budget / 2),
             deadline: now.saturating_add(budget.max(RELEASE_MIN)),
-            began: false,
-            claim_until: None,
+            own_request_sent: false,
+            reclaim_until: None,
             clear_failed: false,
-            had_claim: !self.owes_nothing(),
-            was_up: self.contact.backoff.until().is_none(),
+            had_something: !self.nothing_on_server(),
+            server_was_up: self.connection.backoff.until().is_none(),
             retry_at: None,
             done: None,
         });
         self.receipts.drop_waiting();
-        self.rests = Rests::default();
-        self.wants = false;
+        self.backoffs = Backoffs::default();
+        self.wants_pane = false;
         self.state.wanted = None;
         self.presentation.wanted = None;
         self.reason.wanted = None;
-        self.tokens.each(|slot| slot.wanted = None);
+        self.tokens.for_each(|slot| slot.wanted = None);
         self.inherited = false;
-        self.detected.ends();
+        self.detected.claim_ends();
     }
 
     pub(super) fn decide_ending(&mut self, now: Now, step: &mut Step) {
         let Some(mut ending) = self.ending.take() else { return };
         if !self.awaits_answer(&mut ending, now.elapsed, step) {
             if self.lease != Lease::Held {
-                ending.end(Ended::NothingToRelease);
-            } else if self.owes_nothing() {
-                ending.end(self.how_released(&ending));
+                ending.finish(Ended::NothingToRelease);
+            } else if self.nothing_on_server() {
+                ending.finish(self.how_released(&ending));
             }
             if ending.done.is_none() {
                 self.next_of_ending(&mut ending, now, step);
@@ -83,20 +84,22 @@ impl PaneMachine {
         self.ending = Some(ending);
     }
 
+    /// Whether the request in flight may still be answered. A request that takes too long is
+    /// abandoned.
     fn awaits_answer(&mut self, ending: &mut Ending, now: Duration, step: &mut Step) -> bool {
-        let Some(flight) = &self.flight else { return false };
-        let until = ending.until(&flight.carries);
+        let Some(sent) = &self.in_flight else { return false };
+        let until = ending.until(&sent.action);
         if now < until {
             step.wake = Some(until);
             return true;
         }
-        if matches!(flight.carries, Carries::End(_)) {
-            ending.end(Ended::NotReleased);
+        if matches!(sent.action, Action::EndClaim(_)) {
+            ending.finish(Ended::NotReleased);
         }
         step.abandon = true;
         self.abandon();
-        // What was in flight may have claimed the pane.
-        ending.had_claim |= !self.owes_nothing();
+        // The abandoned request may have claimed the pane.
+        ending.had_something |= !self.nothing_on_server();
         ending.clear_failed = true;
         false
     }
@@ -109,81 +112,84 @@ impl PaneMachine {
         }
         let clearing = elapsed < ending.clear_until && !ending.clear_failed;
         let left = ending.deadline.saturating_sub(elapsed);
-        let claim_until = ending.claim_until.unwrap_or(elapsed + left / 2);
-        let missing = if clearing && self.must_look_before_clearing() {
-            vec![Carries::Look]
+        let reclaim_until = ending.reclaim_until.unwrap_or(elapsed + left / 2);
+        let actions = if clearing && self.must_read_before_clearing() {
+            vec![Action::ReadBack]
         } else {
-            self.missing(elapsed)
+            self.needed_actions(elapsed)
         };
-        let next = missing.into_iter().find(|carries| match carries {
-            Carries::End(_) => true,
-            Carries::State(..) => elapsed + RELEASE_MIN < claim_until,
+        let next = actions.into_iter().find(|action| match action {
+            Action::EndClaim(_) => true,
+            Action::ReportState(..) => elapsed + RELEASE_MIN < reclaim_until,
             _ => clearing,
         });
-        let Some(carries) = next else { return ending.end(self.how_released(ending)) };
-        if matches!(carries, Carries::State(..)) {
-            ending.claim_until = Some(claim_until);
+        let Some(action) = next else { return ending.finish(self.how_released(ending)) };
+        if matches!(action, Action::ReportState(..)) {
+            ending.reclaim_until = Some(reclaim_until);
         }
-        ending.began = true;
-        // Also if what was in flight when it began was the claim.
-        ending.had_claim |= !carries.reads();
-        let until = ending.until(&carries);
+        ending.own_request_sent = true;
+        ending.had_something |= !action.only_reads();
+        let until = ending.until(&action);
         let time = until.saturating_sub(elapsed).max(RELEASE_MIN);
-        step.request = Some(self.send(carries, now, time));
+        step.request = Some(self.send(action, now, time));
         step.wake = Some(until.max(elapsed + RELEASE_MIN));
     }
 
-    /// A request failed while it ends. Whatever it was, the release goes out,
-    /// unless there is no pane left.
+    /// A request has failed during the ending. Whatever it was, the release is still sent, unless
+    /// the pane is gone.
     pub(super) fn failed_at_the_end(
         &mut self,
         now: Duration,
-        flight: &Flight,
+        sent: &SentRequest,
         kind: &FailureKind,
         detail: &str,
     ) {
         let Some(ending) = &mut self.ending else { return };
-        let carries = &flight.carries;
-        if let Some(part) = carries.part() {
+        let action = &sent.action;
+        if let Some(part) = action.part() {
             self.receipts.lost(part);
         }
-        let refused = matches!(kind, FailureKind::Rejected(_) | FailureKind::Malformed);
-        if is_gone(kind) && *carries != Carries::Below {
+        let pane_gone = *kind == FailureKind::Rejected(ErrorCode::PANE_NOT_FOUND);
+        if pane_gone && *action != Action::Explain {
             ending.done = Some(Ended::NothingToRelease);
-        } else if !ending.began {
-            // It says nothing about the clears and the release to come.
-        } else if refused && *carries == Carries::End(EndBy::Clear) {
-            self.detected.cannot_clear = true;
-        } else if matches!(carries, Carries::End(_)) {
-            ending.release_failed(now, kind);
-            if refused && ending.done.is_some() {
-                let receipt = Receipt::new(Outcome::Failed, Part::Release).seq(flight.seq);
+            return;
+        }
+        if !ending.own_request_sent {
+            // The request was older than the ending, so its failure says nothing about the clears
+            // and the release.
+            return;
+        }
+        let refused = matches!(kind, FailureKind::Rejected(_) | FailureKind::Malformed);
+        match action {
+            Action::EndClaim(EndBy::Clear) if refused => self.detected.clear_unsupported = true,
+            Action::EndClaim(_) => {
+                ending.release_failed(now, kind);
+                if ending.done.is_none() || !refused {
+                    return;
+                }
+                let receipt = Receipt::new(Outcome::Failed, Part::Release).seq(sent.call.seq());
                 self.receipts.note(receipt.because(reason_of(kind)));
+                if matches!(kind, FailureKind::Rejected(_)) {
+                    // This is told even if another refusal was told before.
+                    let detail = format!("the release: {detail}");
+                    let told = Diagnostic::new(DiagnosticKind::ProtocolRejected, detail);
+                    self.diagnostics.push(told);
+                }
             }
-            if matches!(kind, FailureKind::Rejected(_)) && ending.done.is_some() {
-                // Whatever was refused before, this is another matter.
-                let detail = format!("the release: {detail}");
-                let told = Diagnostic::new(DiagnosticKind::ProtocolRejected, detail);
-                self.diagnostics.push(told);
-            }
-        } else if matches!(carries, Carries::State(..)) {
-            ending.claim_failed(now, kind);
-        } else if *carries == Carries::Below {
-            self.detected.cannot_ask();
-        } else if *carries == Carries::Look && refused {
-            self.looks.before_clearing = true;
-        } else {
-            ending.clear_failed = true;
+            Action::ReportState(..) => ending.reclaim_failed(now, kind),
+            Action::Explain => self.detected.explain_unsupported(),
+            Action::ReadBack if refused => self.read_backs.done_before_clearing = true,
+            _ => ending.clear_failed = true,
         }
     }
 
     fn how_released(&self, ending: &Ending) -> Ended {
-        if !ending.had_claim {
+        if !ending.had_something {
             Ended::NothingToRelease
-        } else if self.late.is_some() {
-            // The release was taken, and the claim may come after it.
+        } else if self.unanswered_state.is_some() {
+            // The server may still apply the unanswered claim after the release.
             Ended::NotReleased
-        } else if self.has_metadata() {
+        } else if self.may_have_metadata() {
             Ended::ReleasedUncleared
         } else {
             Ended::Released
@@ -192,48 +198,43 @@ impl PaneMachine {
 }
 
 impl Ending {
-    fn end(&mut self, how: Ended) {
+    fn finish(&mut self, how: Ended) {
         self.done.get_or_insert(how);
     }
 
-    /// How long a request may take.
-    fn until(&self, carries: &Carries) -> Duration {
-        match carries {
-            Carries::End(_) => self.deadline,
-            Carries::State(..) => self.claim_until.unwrap_or(self.clear_until),
+    /// Until when a request may be answered.
+    fn until(&self, action: &Action) -> Duration {
+        match action {
+            Action::EndClaim(_) => self.deadline,
+            Action::ReportState(..) => self.reclaim_until.unwrap_or(self.clear_until),
             _ => self.clear_until,
         }
     }
 
-    /// The release itself failed; try again if only the server was away, or
-    /// put it off. One that went while it was asked may or may not have taken
-    /// it; a release twice is one release.
+    /// The release has failed. It is repeated if the server may only be in a handoff or busy; a
+    /// connection that broke may have delivered it, and a second release does no harm.
     fn release_failed(&mut self, now: Duration, kind: &FailureKind) {
         let again = now + RELEASE_RETRY;
-        if self.is_worth_another(kind) && again < self.deadline {
+        if self.is_worth_retry(kind) && again < self.deadline {
             self.retry_at = Some(again);
         } else {
-            self.end(Ended::NotReleased);
+            self.finish(Ended::NotReleased);
         }
     }
 
-    fn claim_failed(&mut self, now: Duration, kind: &FailureKind) {
-        if self.is_worth_another(kind) {
+    fn reclaim_failed(&mut self, now: Duration, kind: &FailureKind) {
+        if self.is_worth_retry(kind) {
             self.retry_at = Some(now + RELEASE_RETRY);
         } else {
-            self.claim_until = Some(now);
+            self.reclaim_until = Some(now);
         }
     }
 
-    fn is_worth_another(&self, kind: &FailureKind) -> bool {
+    fn is_worth_retry(&self, kind: &FailureKind) -> bool {
         match kind {
-            FailureKind::Unreachable | FailureKind::Broken => self.was_up,
-            FailureKind::Rejected(code) => is_passing(code),
+            FailureKind::Unreachable | FailureKind::Broken => self.server_was_up,
+            FailureKind::Rejected(code) => is_transient(code),
             _ => false,
         }
     }
-}
-
-fn is_gone(kind: &FailureKind) -> bool {
-    *kind == FailureKind::Rejected(ErrorCode::PANE_NOT_FOUND)
 }

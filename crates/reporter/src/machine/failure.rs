@@ -5,270 +5,268 @@ use std::time::Duration;
 use herdr_proto::{ErrorCode, TokenKey};
 
 use super::io::shown;
-use super::request::{Carries, EndBy, Flight, Topic};
-use super::slot::{Has, Slot};
-use super::timing::{LONG, LONGEST, Why};
-use super::{About, Failure, FailureKind, PaneMachine};
+use super::request::{Action, EndBy, SentRequest};
+use super::slot::{OnServer, Slot};
+use super::timing::{OTHER_API_WAIT, RetryCause, RetryGroup, UNUSABLE_SOCKET_WAIT};
+use super::{Failure, FailureKind, PaneMachine, Subject};
 use crate::diagnostic::DiagnosticKind;
 use crate::receipt::{Outcome, Part, Reason};
 
-/// A server that was there and is not is no news for so long; nor is a request
-/// that fails and succeeds meanwhile.
-const GAP: Duration = Duration::from_secs(1);
-/// A token for which a pane has no room waits so long.
+/// An outage of the server, or a failing group, that is shorter than this is not told: a handoff
+/// takes a moment.
+const BRIEF_OUTAGE: Duration = Duration::from_secs(1);
+/// How long a token waits for room on a full pane.
 const NO_ROOM: Duration = Duration::from_secs(30);
-/// After so many failures nobody waits for an answer that others can do
-/// without.
-const ENOUGH: u32 = 3;
+/// After this many failures a question is given up where reporting can go on without its answer.
+const GIVE_UP_AFTER: u32 = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
-    /// Nobody is there: everything is sent again when somebody is.
+enum Consequence {
+    /// No server is there. Everything is sent again once there is one.
     StartOver,
-    /// Only another socket helps; it is looked for meanwhile.
+    /// Only another socket can help. The engine looks for one in the meantime.
     AwaitSocket(Duration, DiagnosticKind),
-    /// Its topic rests, longer each time; others go on.
-    Rest(Why, DiagnosticKind),
-    /// The report goes out without the command that restarts the agent.
+    /// The group of the request waits, longer each time; other groups go on.
+    BackOff,
+    /// Reports go on without the command that restarts the agent.
     WithoutResume,
-    /// The keys go out apart, each new one alone.
-    Apart,
-    /// The pane has no room for it.
-    LeaveOut,
-    /// The pane is sought under another id.
-    SeekPane,
-    /// There is no pane any more that anything of ours could be on.
-    NothingLeft,
-    /// That pane is not the one that is sought.
-    NotThisPane,
-    /// Whose pane it is cannot be told.
+    SendNewKeysAlone,
+    /// The pane has no room for the token.
+    NoRoom,
+    /// The pane is searched for under another id.
+    SearchPane,
+    /// The pane is gone, and everything of ours with it.
+    PaneGone,
+    /// The search goes on with the next pane.
+    NextCandidate,
+    /// It cannot be told whose pane it is.
     Unprovable,
-    /// No agent is below ours, or the server does not say.
-    NobodyBelow,
-    /// The server does not end a claim but by a release.
+    /// Herdr detects no agent below our claim, or does not say.
+    NoDetectedAgent,
+    /// The server ends a claim only by a release.
     ReleaseInstead,
 }
 
 impl PaneMachine {
-    /// The one table: which failure of which request leads to what.
-    fn consequence(&self, kind: &FailureKind, flight: &Flight) -> Then {
-        use DiagnosticKind::{ConnectFailed, ProtocolRejected};
+    /// The one table of which failure of which request leads to what.
+    fn consequence(&self, kind: &FailureKind, sent: &SentRequest) -> Consequence {
         use FailureKind::{
             Broken, Malformed, NotPaneApi, Rejected, Timeout, Unreachable, Unusable,
         };
 
-        let carries = &flight.carries;
-        let topic = self.rests.of(carries.topic());
+        let action = &sent.action;
+        let group = self.backoffs.of(action.group());
         let searching = self.identity.is_searching();
-        // Others can do without the answer.
-        let enough = topic.failures + 1 >= ENOUGH;
-        match (kind, carries) {
-            (Unreachable, _) => Then::StartOver,
-            (Unusable, _) => Then::AwaitSocket(LONG, ConnectFailed),
-            (NotPaneApi, _) => Then::AwaitSocket(LONGEST, DiagnosticKind::NotPaneApi),
+        let gives_up = group.failures + 1 >= GIVE_UP_AFTER;
+        match (kind, action) {
+            (Unreachable, _) => Consequence::StartOver,
+            (Unusable, _) => {
+                Consequence::AwaitSocket(UNUSABLE_SOCKET_WAIT, DiagnosticKind::ConnectFailed)
+            }
+            (NotPaneApi, _) => Consequence::AwaitSocket(OTHER_API_WAIT, DiagnosticKind::NotPaneApi),
 
-            (Rejected(code), _) if is_put_off(code) => Then::Rest(Why::Failed, ProtocolRejected),
-            (Rejected(code), _) if is_about_resuming(code) && flight.asks_to_resume() => {
-                Then::WithoutResume
+            (Rejected(code), _) if is_busy(code) => Consequence::BackOff,
+            (Rejected(code), _) if is_about_resuming(code) && sent.has_resume_argv() => {
+                Consequence::WithoutResume
             }
-            (Rejected(_) | Malformed, Carries::Version) => Then::WithoutResume,
-            (Rejected(_) | Malformed, Carries::Below) => Then::NobodyBelow,
-            (Rejected(_) | Malformed, _) if searching => Then::NotThisPane,
+            (Rejected(_) | Malformed, Action::Ping) => Consequence::WithoutResume,
+            (Rejected(_) | Malformed, Action::Explain) => Consequence::NoDetectedAgent,
+            (Rejected(_) | Malformed, _) if searching => Consequence::NextCandidate,
             (Rejected(code), _) if *code == ErrorCode::PANE_NOT_FOUND => {
-                let needed = self.wants || self.once.is_some();
-                if needed { Then::SeekPane } else { Then::NothingLeft }
+                let needed = self.wants_pane || self.one_shot.is_some();
+                if needed { Consequence::SearchPane } else { Consequence::PaneGone }
             }
-            (Rejected(_) | Malformed, Carries::Processes) => Then::Unprovable,
-            (Rejected(_) | Malformed, Carries::End(EndBy::Clear)) => Then::ReleaseInstead,
-            (Rejected(code), Carries::Tokens(patch))
+            (Rejected(_) | Malformed, Action::GetProcesses) => Consequence::Unprovable,
+            (Rejected(_) | Malformed, Action::EndClaim(EndBy::Clear)) => {
+                Consequence::ReleaseInstead
+            }
+            (Rejected(code), Action::PatchTokens(patch))
                 if *code == ErrorCode::METADATA_TOKEN_LIMIT =>
             {
-                let apart = self.tokens.apart || patch.len() == 1;
-                if apart { Then::LeaveOut } else { Then::Apart }
+                let is_alone = self.tokens.new_keys_alone || patch.len() == 1;
+                if is_alone { Consequence::NoRoom } else { Consequence::SendNewKeysAlone }
             }
-            (Rejected(code), _) if *code == ErrorCode::INTERNAL_ERROR => {
-                Then::Rest(Why::Failed, ProtocolRejected)
-            }
-            (Rejected(_), _) => Then::Rest(Why::Refused, ProtocolRejected),
 
-            (Timeout | Broken, Carries::Version) if enough => Then::WithoutResume,
-            (Timeout | Broken, Carries::Below) if enough => Then::NobodyBelow,
-            (Timeout | Broken, Carries::Processes) if enough && topic.alone && !searching => {
-                Then::Unprovable
+            (Timeout | Broken, Action::Ping) if gives_up => Consequence::WithoutResume,
+            (Timeout | Broken, Action::Explain) if gives_up => Consequence::NoDetectedAgent,
+            (Timeout | Broken, Action::GetProcesses)
+                if gives_up && group.only_this_group && !searching =>
+            {
+                Consequence::Unprovable
             }
-            (Timeout, _) => Then::Rest(Why::Silent, DiagnosticKind::Timeout),
-            (Malformed | Broken, _) => Then::Rest(Why::Failed, ConnectFailed),
+            (Rejected(_) | Timeout | Malformed | Broken, _) => Consequence::BackOff,
         }
     }
 
     pub(super) fn failed(&mut self, now: Duration, failure: Failure) {
-        let Some(flight) = self.flight.take() else { return };
+        let Some(sent) = self.in_flight.take() else { return };
         let Failure { kind, detail } = failure;
-        self.note_effect(&flight, &kind);
+        self.note_possible_effect(&sent, &kind);
         if self.ending.is_some() {
-            self.failed_at_the_end(now, &flight, &kind, &detail);
+            self.failed_at_the_end(now, &sent, &kind, &detail);
             return;
         }
-        if flight.void {
-            // It says nothing about the server that is there now.
-            self.put_back(&flight.carries);
+        if sent.to_old_server {
+            // The failure says nothing about the present server.
+            self.requeue(&sent.action);
             return;
         }
-        let asked_whose_pane = flight.carries == Carries::Processes;
+        let asked_whose_pane = sent.action == Action::GetProcesses;
         self.identity.unanswered |= asked_whose_pane;
-        if asked_whose_pane && !self.wants && self.once.is_none() {
-            // Nobody misses a report, so there is nothing to tell.
+        if asked_whose_pane && !self.wants_pane && self.one_shot.is_none() {
+            // Only the lease needs the answer, and no report is held up, so the host is not told.
             return;
         }
-        if matches!(&kind, FailureKind::Rejected(code) if !is_passing(code)) {
-            self.rests.is_there(flight.carries.topic());
+        if matches!(&kind, FailureKind::Rejected(code) if !is_transient(code)) {
+            self.backoffs.server_answered(sent.action.group());
         }
-        match self.consequence(&kind, &flight) {
-            Then::StartOver => {
-                self.put_back(&flight.carries);
-                let missed = self.is_missed(now);
-                // A server that went away has lost what it knew of us. Whether
-                // it is another one that comes back is not known.
+        match self.consequence(&kind, &sent) {
+            Consequence::StartOver => {
+                self.requeue(&sent.action);
+                let is_news = self.outage_is_news(now);
+                // The server that comes back may be another one, without anything of ours.
                 self.start_over();
-                if missed {
-                    self.raise(DiagnosticKind::ConnectFailed, About::Contact, detail);
+                if is_news {
+                    self.tell_once(DiagnosticKind::ConnectFailed, Subject::Connection, detail);
                 }
-                self.contact.backoff.fail(now);
-                self.keep_number(flight);
+                self.connection.backoff.fail(now);
+                self.keep_for_retry(sent);
             }
-            Then::AwaitSocket(how_long, kind) => {
-                self.put_back(&flight.carries);
-                self.raise(kind, About::Contact, detail);
-                self.contact.backoff.wait(now, how_long);
+            Consequence::AwaitSocket(how_long, kind) => {
+                self.requeue(&sent.action);
+                self.tell_once(kind, Subject::Connection, detail);
+                self.connection.backoff.wait(now, how_long);
             }
-            Then::Rest(why, about) => self.rest(now, flight, why, (about, detail), &kind),
-            Then::WithoutResume => {
-                self.no_resume = true;
-                self.put_back(&flight.carries);
+            Consequence::BackOff => self.back_off(now, sent, &kind, detail),
+            Consequence::WithoutResume => {
+                self.resume_argv_refused = true;
+                self.requeue(&sent.action);
             }
-            Then::Apart => {
-                self.tokens.apart = true;
-                self.put_back(&flight.carries);
+            Consequence::SendNewKeysAlone => {
+                self.tokens.new_keys_alone = true;
+                self.requeue(&sent.action);
             }
-            Then::LeaveOut => self.leave_out(now, &flight, &detail),
-            Then::SeekPane => {
-                self.state.forget();
-                self.told_session = None;
-                self.presentation.forget();
-                self.tokens.each(Slot::forget);
-                self.put_back(&flight.carries);
-                self.new_claim();
-                // If it is not found elsewhere, that is told then.
-                self.seek_pane(now, detail);
+            Consequence::NoRoom => self.no_room_for(now, &sent, &detail),
+            Consequence::SearchPane => {
+                self.state.mark_unknown();
+                self.reported_session = None;
+                self.presentation.mark_unknown();
+                self.reason.mark_unknown();
+                self.tokens.for_each(Slot::mark_unknown);
+                self.requeue(&sent.action);
+                self.reset_for_new_claim();
+                // The host is told only if the search finds nothing.
+                self.search_for_pane(now, detail);
             }
-            Then::NothingLeft => self.nothing_left(),
-            Then::NotThisPane => self.not_among(now, &flight.carries),
-            Then::Unprovable => self.unprovable(),
-            Then::NobodyBelow => {
-                if !matches!(&kind, FailureKind::Rejected(code) if is_about_nobody(code)) {
-                    self.detected.cannot_ask();
+            Consequence::PaneGone => self.pane_gone(),
+            Consequence::NextCandidate => self.next_candidate(now, &sent.action),
+            Consequence::Unprovable => self.unprovable(),
+            Consequence::NoDetectedAgent => {
+                if !matches!(&kind, FailureKind::Rejected(code) if says_no_agent(code)) {
+                    self.detected.explain_unsupported();
                 }
                 self.explained(now, None);
             }
-            Then::ReleaseInstead => self.detected.cannot_clear = true,
+            Consequence::ReleaseInstead => self.detected.clear_unsupported = true,
         }
-        // Starting over has forgotten it.
+        // `start_over` has reset this.
         self.identity.unanswered |= asked_whose_pane;
     }
 
-    /// The topic rests; what failed goes out again under its number. Silence
-    /// and a refusal are told at once, and everything else if it lasts.
-    fn rest(
-        &mut self,
-        now: Duration,
-        flight: Flight,
-        why: Why,
-        (about, detail): (DiagnosticKind, String),
-        kind: &FailureKind,
-    ) {
-        let topic = flight.carries.topic();
-        let rest = self.rests.of_mut(topic);
-        // Nobody waits for a look, so it need not be tried often.
-        rest.alone |= topic == Topic::Look;
-        rest.fail(now, flight.sent_at, why);
-        let lasts = rest.failures > 1 && now.saturating_sub(rest.since) >= GAP;
-        if why != Why::Failed || lasts {
-            self.raise(about, About::Topic(topic), detail);
+    /// The group waits, and a retry keeps its number. A timeout and a refusal are told at once,
+    /// any other failure only if it lasts.
+    fn back_off(&mut self, now: Duration, sent: SentRequest, kind: &FailureKind, detail: String) {
+        let (cause, diagnostic) = match kind {
+            FailureKind::Rejected(code) if is_transient(code) => {
+                (RetryCause::Failed, DiagnosticKind::ProtocolRejected)
+            }
+            FailureKind::Rejected(_) => (RetryCause::Refused, DiagnosticKind::ProtocolRejected),
+            FailureKind::Timeout => (RetryCause::TimedOut, DiagnosticKind::Timeout),
+            _ => (RetryCause::Failed, DiagnosticKind::ConnectFailed),
+        };
+        let group = sent.action.group();
+        let backoff = self.backoffs.of_mut(group);
+        // No report waits for a read-back, so it is not retried often.
+        backoff.only_this_group |= group == RetryGroup::ReadBack;
+        backoff.fail(now, sent.sent_at, cause);
+        let failing_for = now.saturating_sub(backoff.first_sent_at);
+        let lasts = backoff.failures > 1 && failing_for >= BRIEF_OUTAGE;
+        if cause != RetryCause::Failed || lasts {
+            self.tell_once(diagnostic, Subject::Group(group), detail);
         }
-        self.set_failing(&flight.carries, true);
-        if flight.carries == Carries::Look {
-            self.cannot_look(now, why == Why::Refused, lasts);
-        } else if why == Why::Refused {
-            if let Some(part) = flight.carries.part() {
-                self.receipts.refused(part, flight.seq, reason_of(kind));
+        self.set_failing(&sent.action, true);
+        if sent.action == Action::ReadBack {
+            self.read_back_failed(now, cause == RetryCause::Refused, lasts);
+        } else if cause == RetryCause::Refused {
+            if let Some(part) = sent.action.part() {
+                self.receipts.refused(part, sent.call.seq(), reason_of(kind));
             }
         } else {
-            self.put_back(&flight.carries);
+            self.requeue(&sent.action);
         }
-        self.keep_number(flight);
+        self.keep_for_retry(sent);
     }
 
-    /// The same again is to go out under its number.
-    fn keep_number(&mut self, flight: Flight) {
-        if flight.seq.is_some() {
-            let topic = flight.carries.topic();
-            self.rests.of_mut(topic).last = Some(flight);
+    /// A retry of the same report keeps its number.
+    fn keep_for_retry(&mut self, sent: SentRequest) {
+        if sent.call.seq().is_some() {
+            let group = sent.action.group();
+            self.backoffs.of_mut(group).failed_request = Some(sent);
         }
     }
 
-    /// The pane cannot be read. Whatever waits for it goes on without, for good
-    /// or until it can be read again.
-    fn cannot_look(&mut self, now: Duration, refused: bool, lasts: bool) {
-        self.looks.look_at(now);
+    /// The pane cannot be read. What waits for a read-back goes on without one: a one-shot for
+    /// good, everything else until the pane can be read again.
+    fn read_back_failed(&mut self, now: Duration, refused: bool, lasts: bool) {
+        self.read_backs.schedule(now);
         if refused || lasts {
-            self.looks.before_clearing = true;
+            self.read_backs.done_before_clearing = true;
             self.receipts.leave_unjudged(Outcome::Unverified);
         }
-        if refused && self.once.is_some() {
-            self.looks.due = None;
+        if refused && self.one_shot.is_some() {
+            self.read_backs.due = None;
             if self.must_read_first() {
-                self.begin_once_blindly();
+                self.begin_one_shot_unread();
             }
         }
     }
 
-    /// Only what is new on a full pane is left out, and named.
-    fn leave_out(&mut self, now: Duration, flight: &Flight, detail: &str) {
-        let Carries::Tokens(patch) = &flight.carries else { return };
+    /// The pane is full: new tokens are left out for a while, and named in a diagnostic.
+    fn no_room_for(&mut self, now: Duration, sent: &SentRequest, detail: &str) {
+        let Action::PatchTokens(patch) = &sent.action else { return };
         let keys = self.tokens.new_keys(patch);
         let names: Vec<&str> = keys.iter().map(TokenKey::as_str).collect();
         let names = names.join(", ");
-        self.raise(
+        self.tell_once(
             DiagnosticKind::ProtocolRejected,
-            About::Pane,
+            Subject::Pane,
             format!("{detail}; no room for the token {names}"),
         );
         for slot in self.tokens.slots.values_mut() {
-            // No other new one has room either.
-            if slot.lacks() && !slot.may_be_there() {
-                slot.left_out_until = Some(now + NO_ROOM);
+            if slot.needs_update() && !slot.may_be_on_server() {
+                slot.no_room_until = Some(now + NO_ROOM);
             }
         }
         let reason = Reason::Rejected(ErrorCode::METADATA_TOKEN_LIMIT.as_str().to_owned());
-        self.receipts.refused(Part::Tokens, flight.seq, reason);
+        self.receipts.refused(Part::Tokens, sent.call.seq(), reason);
     }
 
-    /// The server is away, and it is time to say so: a handoff takes a moment,
-    /// and is no news for the host; a server that never answered is.
-    fn is_missed(&mut self, now: Duration) -> bool {
-        let since = *self.contact.lost_since.get_or_insert(now);
-        !self.contact.met || now.saturating_sub(since) >= GAP
+    /// Whether the host is told that the server is away: at once if it never answered, else after
+    /// more than a handoff takes.
+    fn outage_is_news(&mut self, now: Duration) -> bool {
+        let since = *self.connection.unreachable_since.get_or_insert(now);
+        !self.connection.answered_once || now.saturating_sub(since) >= BRIEF_OUTAGE
     }
 
-    /// A report that did not come through waits again, if it is still wanted.
-    fn put_back(&mut self, carries: &Carries) {
-        let Some(part) = carries.part() else { return };
-        let still_wanted = match carries {
-            Carries::State(record, _) => self.state.wanted.as_ref() == Some(record),
-            Carries::Presentation(record) => {
-                self.wants && (self.presentation.wanted == *record || self.once.is_some())
+    /// The report was not delivered. It waits again if its value is still wanted.
+    fn requeue(&mut self, action: &Action) {
+        let Some(part) = action.part() else { return };
+        let still_wanted = match action {
+            Action::ReportState(record, _) => self.state.wanted.as_ref() == Some(record),
+            Action::SetPresentation(record) => {
+                self.wants_pane && (self.presentation.wanted == *record || self.one_shot.is_some())
             }
-            Carries::Tokens(patch) => patch.iter().any(|(key, text)| {
+            Action::PatchTokens(patch) => patch.iter().any(|(key, text)| {
                 let slot = self.tokens.slots.get(key);
                 text.is_some() && slot.is_some_and(|slot| slot.wanted.as_ref() == text)
             }),
@@ -277,47 +275,47 @@ impl PaneMachine {
         self.receipts.failed(part, still_wanted);
     }
 
-    /// What a request that failed may have done all the same.
-    fn note_effect(&mut self, flight: &Flight, kind: &FailureKind) {
+    /// A request that failed may still have been applied.
+    fn note_possible_effect(&mut self, sent: &SentRequest, kind: &FailureKind) {
         match kind {
             FailureKind::Unreachable
             | FailureKind::Unusable
             | FailureKind::NotPaneApi
             | FailureKind::Rejected(_) => {}
-            FailureKind::Timeout => self.may_come_late(&flight.carries),
-            FailureKind::Broken | FailureKind::Malformed => self.may_be_applied(&flight.carries),
+            FailureKind::Timeout => self.may_be_applied_later(&sent.action),
+            FailureKind::Broken | FailureKind::Malformed => self.may_be_applied(&sent.action),
         }
     }
 
-    pub(super) fn may_be_applied(&mut self, carries: &Carries) {
-        match carries {
-            Carries::State(..) => {
-                self.state.has = Has::Unsure;
-                self.told_session = None;
+    pub(super) fn may_be_applied(&mut self, action: &Action) {
+        match action {
+            Action::ReportState(..) => {
+                self.state.on_server = OnServer::Unknown;
+                self.reported_session = None;
                 self.predecessor = None;
             }
-            // An edit can be made twice.
-            Carries::Presentation(_) if self.once.is_some() => {}
-            Carries::Presentation(_) => self.presentation.has = Has::Unsure,
-            Carries::Reason(_) => self.reason.has = Has::Unsure,
-            Carries::Tokens(patch) => self.tokens.may_be_taken(patch),
+            // A one-shot's edit can be repeated without harm.
+            Action::SetPresentation(_) if self.one_shot.is_some() => {}
+            Action::SetPresentation(_) => self.presentation.on_server = OnServer::Unknown,
+            Action::SetReason(_) => self.reason.on_server = OnServer::Unknown,
+            Action::PatchTokens(patch) => self.tokens.mark_unknown(patch),
             _ => {}
         }
     }
 
-    /// Nobody waits for its answer, and the server may take it after what
-    /// follows: it reads each connection by itself.
-    fn may_come_late(&mut self, carries: &Carries) {
-        if let Carries::State(record, _) = carries {
-            self.late = Some(record.clone());
+    /// The request got no answer in time. The server reads each connection by itself, so it may
+    /// still apply the request, even after later ones.
+    fn may_be_applied_later(&mut self, action: &Action) {
+        if let Action::ReportState(record, _) = action {
+            self.unanswered_state = Some(record.clone());
         }
-        self.may_be_applied(carries);
+        self.may_be_applied(action);
     }
 
-    /// Gives up on the request in flight, which may yet be applied.
+    /// Stops waiting for the request in flight, which may still be applied.
     pub(super) fn abandon(&mut self) {
-        if let Some(flight) = self.flight.take() {
-            self.may_come_late(&flight.carries);
+        if let Some(sent) = self.in_flight.take() {
+            self.may_be_applied_later(&sent.action);
         }
     }
 }
@@ -334,17 +332,17 @@ fn is_about_resuming(code: &ErrorCode) -> bool {
     [ErrorCode::INVALID_RESUME_ARGV, ErrorCode::RESUME_NOT_ACCEPTED].contains(code)
 }
 
-/// There is no agent that could be explained, so it may be asked again.
-fn is_about_nobody(code: &ErrorCode) -> bool {
+/// The server can explain, but there is no agent now, so it may be asked again.
+fn says_no_agent(code: &ErrorCode) -> bool {
     ["agent_explain_unavailable", "agent_not_found"].contains(&code.as_str())
 }
 
-/// A refusal of a report that may be taken a moment later.
-pub(super) fn is_passing(code: &ErrorCode) -> bool {
-    *code == ErrorCode::INTERNAL_ERROR || is_put_off(code)
+/// A refusal of something that the server may accept a moment later.
+pub(super) fn is_transient(code: &ErrorCode) -> bool {
+    *code == ErrorCode::INTERNAL_ERROR || is_busy(code)
 }
 
-/// A refusal by which the server says only that it cannot answer now.
-fn is_put_off(code: &ErrorCode) -> bool {
+/// A refusal that says nothing about the request.
+fn is_busy(code: &ErrorCode) -> bool {
     [ErrorCode::SERVER_UNAVAILABLE, ErrorCode::RATE_LIMITED].contains(code)
 }

@@ -1,23 +1,24 @@
+//! What goes into the machine and what comes out of it.
+
 use std::time::Duration;
 
 use herdr_proto::{
     AgentExplain, Call, ClearAgentAuthority, ErrorCode, ErrorKind, Explanation, PaneGet, PaneInfo,
     PaneList, Ping, Pong, ProcessInfo, ProcessInfoGet, ReleaseAgent, ReportAgent, ReportMetadata,
-    decode, encode,
+    Seq, decode, encode,
 };
 
 use crate::activity::Snapshot;
 use crate::diagnostic::Diagnostic;
 use crate::receipt::Receipt;
 
-/// The two clocks, read by the shell.
+/// The two clocks, read by the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Now {
-    /// Time since some fixed moment; never goes back.
+    /// Time since a fixed moment; never goes back.
     pub elapsed: Duration,
-    /// Wall clock, microseconds since 1970; may jump. Sequence numbers come
-    /// from it.
+    /// Wall clock, in microseconds since 1970; may jump. Sequence numbers are made from it.
     pub unix_micros: u64,
 }
 
@@ -31,25 +32,23 @@ impl Now {
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and moved once")]
 pub enum Input {
-    /// What the pane is to show; `None` gives it back. The newest one counts.
+    /// What the pane should show; `None` gives the pane back. Only the newest one counts.
     Wanted(Option<Box<Snapshot>>),
     Answered(Result<Answer, Failure>),
-    /// The held stream ended, or another socket is at the path or behind an
-    /// answer: whatever the server knew may be gone, and the pane's id may be
-    /// somebody else's. It comes before the answer of that other socket.
+    /// The held stream has ended, or another socket is at the path or behind an answer. What the
+    /// server knew may be gone, and the pane's id may name another pane. This input comes before
+    /// the answer of that other socket.
     ServerChanged,
     /// Whether the pane is ours among the processes of this machine.
     Lease(Lease),
-    /// Somebody waits for the lease, whether there is something to report or
-    /// not.
+    /// Somebody waits for the lease, even if there is nothing to report.
     AwaitLease,
-    /// Another process that reports once was started later and has reported:
-    /// what this one says of the state is out of date. Only for a
-    /// [`OneShot`](super::OneShot).
+    /// A one-shot that was started later has reported, so the state of this one is out of date.
+    /// Only for a [`OneShot`](super::OneShot).
     Superseded,
-    /// The time asked for has come, or any other.
+    /// [`Step::wake`] has come. An extra timer does no harm.
     Timer,
-    /// A host waits for delivery: no settling now.
+    /// The host waits for delivery, so idle does not wait for the settle time.
     Flush,
     /// The end: clear, release, and be done within this time.
     Close {
@@ -57,12 +56,15 @@ pub enum Input {
     },
 }
 
-/// Whether the pane is ours among the processes of this machine.
+/// Whether the pane is ours among the processes of this machine. Whether this process is the
+/// owner of the pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lease {
+    /// The lease has been asked for.
     Sought,
     Held,
+    /// Another process is the owner.
     Denied,
 }
 
@@ -70,27 +72,27 @@ pub enum Lease {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Identity {
-    /// The pane's shell leads the agent's session.
+    /// The pane's shell leads the session of the agent's process.
     Proven,
-    /// The pane's shell cannot be seen from here, or the server names none.
+    /// The pane's shell cannot be seen from here, or the server does not name it.
     Unprovable,
-    /// The pane's shell is there to be seen, and leads another session.
+    /// The pane's shell can be seen, and leads another session.
     Foreign,
 }
 
-/// What the machine wants of the shell after a step.
+/// What the caller has to do after a step.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Step {
-    /// Drop the request in flight, answered or not.
+    /// Drop the request in flight. Its answer does not count any more.
     pub abandon: bool,
-    /// Send this; there is no other in flight then.
+    /// The request to send. No other request is in flight then.
     pub request: Option<Request>,
     pub receipts: Vec<Receipt>,
     pub diagnostics: Vec<Diagnostic>,
-    /// When to give [`Input::Timer`], as [`Now::elapsed`]; `None` is never.
+    /// When to give [`Input::Timer`], as [`Now::elapsed`]; `None` means never.
     pub wake: Option<Duration>,
-    /// Everything wanted is delivered, or will not be.
+    /// Everything wanted has been delivered, or will not be delivered.
     pub quiet: bool,
     pub ended: Option<Ended>,
 }
@@ -99,18 +101,18 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ended {
-    /// There was nothing of ours on the pane.
+    /// Nothing of ours was on the pane.
     NothingToRelease,
-    /// Nothing of ours is left: title, labels and tokens were cleared, and then
-    /// the row, if it was ours, was released.
+    /// Nothing of ours is left: title, labels and tokens were cleared, and then the row, if it
+    /// was ours, was released.
     Released,
-    /// The same, but a title or tokens may stay until their ttl.
+    /// The row was released, but a title, labels or tokens may stay until their ttl ends.
     ReleasedUncleared,
-    /// The server did not take the release in time.
+    /// The server did not accept the release in time, or the claim may come after it.
     NotReleased,
 }
 
-/// One request, and how long it may take.
+/// A request, and how long it may take.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Request {
@@ -125,12 +127,12 @@ pub enum PaneCall {
     Report(ReportAgent),
     /// Title, name and labels, or tokens.
     Metadata(ReportMetadata),
-    /// The last word.
+    /// Releases the row.
     Release(ReleaseAgent),
-    /// The last word over an agent that Herdr detects.
+    /// Ends the claim and keeps the row of an agent that Herdr detects below it.
     Clear(ClearAgentAuthority),
     Get(PaneGet),
-    /// Which agent does Herdr detect below ours?
+    /// Asks which agent Herdr detects below our claim.
     Explain(AgentExplain),
     Ping(Ping),
     Processes(ProcessInfoGet),
@@ -145,37 +147,39 @@ pub enum Answer {
     Pane(PaneInfo),
     Explained(Explanation),
     Pong(Pong),
-    /// A pane's processes. The shell looks at them, and gives
-    /// [`Answer::Identity`] in their place.
+    /// The processes of a pane. The caller looks at them and gives [`Answer::Identity`] instead.
     Processes(ProcessInfo),
-    /// What the processes prove about the agent and the pane that was asked for.
+    /// What the processes prove about the agent and the pane that was asked about.
     Identity(Identity),
     Panes(Vec<PaneInfo>),
 }
 
 impl PaneCall {
-    /// Whether a second copy of it changes nothing: it only reads, or the server
-    /// ignores its number the second time.
-    pub(crate) fn is_repeatable(&self) -> bool {
+    /// The sequence number; `None` for a read, and for the metadata of a one-shot.
+    pub(super) fn seq(&self) -> Option<Seq> {
         match self {
-            Self::Report(call) => call.seq.is_some(),
-            Self::Metadata(call) => call.seq.is_some(),
-            Self::Release(call) => call.seq.is_some(),
-            Self::Clear(call) => call.seq.is_some(),
-            Self::Get(_)
-            | Self::Explain(_)
-            | Self::Ping(_)
-            | Self::Processes(_)
-            | Self::List(_) => true,
+            Self::Report(call) => call.seq,
+            Self::Metadata(call) => call.seq,
+            Self::Release(call) => call.seq,
+            Self::Clear(call) => call.seq,
+            _ => None,
         }
+    }
+
+    /// Whether a second copy of the request changes nothing: it only reads, or the server ignores
+    /// its sequence number the second time.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        let writes =
+            matches!(self, Self::Report(_) | Self::Metadata(_) | Self::Release(_) | Self::Clear(_));
+        !writes || self.seq().is_some()
     }
 
     /// The request line, newline included.
     ///
     /// # Errors
     ///
-    /// [`FailureKind::Unusable`] if it does not fit a line, which bounded
-    /// values never bring about.
+    /// [`FailureKind::Unusable`] if the request is longer than a line may be. Bounded values are
+    /// never that long.
     pub fn encode(&self, id: &str) -> Result<Vec<u8>, Failure> {
         match self {
             Self::Report(call) => encode(id, call),
@@ -195,7 +199,8 @@ impl PaneCall {
     ///
     /// # Errors
     ///
-    /// What the server refused, or that the line is no reply.
+    /// [`FailureKind::Rejected`] if the server refused the request; [`FailureKind::NotPaneApi`]
+    /// or [`FailureKind::Malformed`] if the line is not a reply to it.
     pub fn decode(&self, line: &[u8]) -> Result<Answer, Failure> {
         match self {
             Self::Report(_) | Self::Metadata(_) | Self::Release(_) | Self::Clear(_) => {
@@ -226,7 +231,7 @@ fn read<C: Call>(line: &[u8], answer: impl FnOnce(C::Reply) -> Answer) -> Result
     }
 }
 
-/// A word of the server's for people and logs: it may be anything.
+/// Makes a word from the server, which may be anything, fit for people and logs.
 pub(super) fn shown(word: &str) -> String {
     const SHOWN: usize = 64;
     herdr_proto::strip_controls(word).chars().take(SHOWN).collect()
@@ -245,30 +250,29 @@ impl Failure {
     }
 }
 
-/// A failed request, by what can be done about it.
+/// Why a request failed, by what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// Nobody took the connection; nothing was sent. The server comes back or
-    /// not.
+    /// No server took the connection, and nothing was sent. A server may come back.
     Unreachable,
-    /// No answer in time. The request may yet be applied.
+    /// No answer came in time. The request may still be applied.
     Timeout,
     /// The connection broke. The request may have been applied.
     Broken,
-    /// The answer is none to this request. It may have been applied.
+    /// The answer is not a reply to this request, which may have been applied.
     Malformed,
-    /// Nothing will change until the socket does: forbidden, no socket at
-    /// all, too long, another user's.
+    /// Only another socket can help: access is forbidden, there is no socket, its path is too
+    /// long, or it is another user's.
     Unusable,
-    /// Something else than Herdr's pane API answers.
+    /// Something other than Herdr's pane API answers.
     NotPaneApi,
     Rejected(ErrorCode),
 }
 
 #[cfg(test)]
 mod tests {
-    use herdr_proto::{PaneId, Seq, SourceId};
+    use herdr_proto::{PaneId, SourceId};
 
     use super::*;
 

@@ -1,6 +1,4 @@
-//! What a read-back says of the last report (protocol §5.8).
-
-use std::collections::BTreeMap;
+//! What a read-back says about the last report (protocol §5.8).
 
 use herdr_proto::{
     AgentLabel, AgentStatus, PaneInfo, PresentationText, SourceId, StateKey, TokenKey,
@@ -18,8 +16,8 @@ const APPLIED: Verdict = (Outcome::Applied, None);
 
 /// Judges the state that was last delivered.
 ///
-/// `pane.get` does not name the holder, so a claim of another source under the
-/// same label and in the same state passes as ours; the guarded fields tell.
+/// `pane.get` does not name the source that holds the row, so a claim of another source with the
+/// same label and state passes as ours. The guarded presentation tells the two apart.
 pub(super) fn state(
     pane: &PaneInfo,
     source: &SourceId,
@@ -37,8 +35,8 @@ pub(super) fn state(
         return ignored(Reason::ForeignSession(io::shown(&session.source)));
     }
     match shown {
-        // A state of a later server: it is our row, and nothing can be said
-        // about the rest.
+        // The row is ours, and the status is one of a later server, so nothing can be said about
+        // the state.
         Some(shown) if shown == label.as_str() && !is_known(&pane.agent_status) => {
             (Outcome::Unverified, None)
         }
@@ -58,21 +56,20 @@ pub(super) fn state(
     }
 }
 
-pub(super) fn presentation(pane: &PaneInfo, sent: &Presentation, holds: bool) -> Verdict {
+pub(super) fn presentation(pane: &PaneInfo, sent: &Presentation, row_is_ours: bool) -> Verdict {
     if sent.is_empty() {
         return APPLIED;
     }
-    let labels: BTreeMap<&str, &str> =
-        sent.labels.iter().map(|(state, text)| (state.as_str(), text.as_str())).collect();
-    let shows =
-        |shown: &Option<String>, sent: Option<&str>| sent.is_none() || shown.as_deref() == sent;
-    let all = shows(&pane.title, sent.title.as_ref().map(AsRef::as_ref))
-        && shows(&pane.display_agent, sent.display_agent.as_ref().map(AsRef::as_ref))
-        && (labels.is_empty()
-            || labels.iter().all(|(state, text)| {
-                pane.state_labels.get(*state).map(String::as_str) == Some(*text)
-            }));
-    match (all, holds) {
+    let shows = |shown: Option<&String>, sent: Option<&PresentationText>| {
+        sent.is_none_or(|sent| shown.is_some_and(|shown| shown == sent.as_str()))
+    };
+    let shows_label = |(state, text): (&StateKey, &PresentationText)| {
+        shows(pane.state_labels.get(state.as_str()), Some(text))
+    };
+    let all = shows(pane.title.as_ref(), sent.title.as_ref())
+        && shows(pane.display_agent.as_ref(), sent.display_agent.as_ref())
+        && sent.labels.iter().all(shows_label);
+    match (all, row_is_ours) {
         (true, _) => APPLIED,
         (false, false) => (Outcome::Hidden, Some(Reason::NotHolder)),
         (false, true) => ignored(Reason::OtherWriter),

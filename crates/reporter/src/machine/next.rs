@@ -1,49 +1,51 @@
-//! What goes out next, and why.
+//! What is sent next, and why.
 //!
-//! First what may hold everything back: a request in flight, a wait for the
-//! server, the question whose pane it is, the lease. Then what is missing, in
-//! order; then a look.
+//! First comes what holds everything back: a request in flight, a wait for the server, the
+//! question whose pane it is, the lease. Then what the server lacks, in order. Then a read-back.
 
 use std::time::Duration;
 
 use herdr_proto::ReportState;
 
-use super::once::Once;
-use super::request::{Carries, Topic};
-use super::slot::Has;
-use super::timing::{Tried, Why};
+use super::one_shot::OneShotStage;
+use super::request::Action;
+use super::slot::OnServer;
+use super::timing::{ReportKind, RetryCause, RetryGroup};
 use super::{Lease, Now, PaneMachine, REQUEST_DEADLINE, Request, SOCKET_CHECK, Step};
 use crate::receipt::Outcome;
 
-/// Changes of state go out at least this far apart; the first goes at once.
+/// The least time between two reports of the state.
 const STATE_PACE: Duration = Duration::from_millis(50);
-/// So do reports of metadata; the last value always goes (failure B71).
+/// The least time between two reports of metadata (failure B71).
 const METADATA_PACE: Duration = Duration::from_millis(100);
-/// How often the pane is looked at while the agent is not idle; a lost row is
-/// repaired within five seconds.
+/// How often the pane is read while the agent is not idle, so that a lost row is repaired within
+/// five seconds.
 const WATCH_BUSY: Duration = Duration::from_secs(4);
-/// And while it is.
+/// How often the pane is read while the agent is idle.
 const WATCH_IDLE: Duration = Duration::from_secs(60);
-/// A check waits this long for what goes out in a moment anyway.
-const LOOK_PATIENCE: Duration = Duration::from_millis(300);
+/// How long a read-back waits for reports that are sent soon anyway.
+const READ_BACK_PATIENCE: Duration = Duration::from_millis(300);
 
 impl PaneMachine {
     pub(super) fn decide(&mut self, now: Now, step: &mut Step) {
-        if self.flight.is_some() {
+        if self.in_flight.is_some() {
             return;
         }
-        if !self.wants && self.once.is_none() && (self.owes_nothing() || self.inherited) {
+        if !self.wants_pane
+            && self.one_shot.is_none()
+            && (self.nothing_on_server() || self.inherited)
+        {
             self.receipts.leave_unjudged(Outcome::Sent);
             step.quiet = true;
             step.request = self.question_for_the_lease(now);
             return;
         }
         let elapsed = now.elapsed;
-        if let Some(until) = self.contact.backoff.until().filter(|until| elapsed < *until) {
+        if let Some(until) = self.connection.backoff.until().filter(|until| elapsed < *until) {
             step.wake = Some(until.min(elapsed + SOCKET_CHECK));
             return;
         }
-        if !self.may_write(now, step) {
+        if !self.may_write_to_pane(now, step) {
             return;
         }
         if self.lease != Lease::Held {
@@ -53,171 +55,175 @@ impl PaneMachine {
         if self.refresh_at.is_some_and(|at| at <= elapsed) {
             self.refresh();
         }
-        let mut wake = Wake::default();
+        let mut wake = NextWake::default();
         if let Some(request) = self.next_request(now, &mut wake) {
             step.request = Some(request);
             return;
         }
         step.quiet = !wake.pending;
-        wake.at(self.refresh_at);
+        wake.at_latest(self.refresh_at);
         step.wake = wake.at;
     }
 
-    /// Sends title, labels and tokens again, before their time is over. What
-    /// was left to another writer stays his.
+    /// Sends title, labels and tokens again before their ttl ends, except those that have yielded
+    /// to another writer.
     fn refresh(&mut self) {
         self.refresh_at = None;
         if !self.presentation.has_yielded() {
-            self.presentation.forget();
+            self.presentation.mark_unknown();
         }
-        self.tokens.each(|slot| {
+        self.tokens.for_each(|slot| {
             if !slot.has_yielded() {
-                slot.forget();
+                slot.mark_unknown();
             }
         });
     }
 
-    fn next_request(&mut self, now: Now, wake: &mut Wake) -> Option<Request> {
-        let ask = |machine: &mut Self, carries| Some(machine.send(carries, now, REQUEST_DEADLINE));
-        if self.must_read_first() || self.must_look_before_clearing() {
-            return match self.rest_of(&Carries::Look, now.elapsed) {
-                None => ask(self, Carries::Look),
-                Some(until) => {
-                    wake.pending_at(until);
-                    None
-                }
+    fn next_request(&mut self, now: Now, wake: &mut NextWake) -> Option<Request> {
+        let send = |machine: &mut Self, action| Some(machine.send(action, now, REQUEST_DEADLINE));
+        let must_read = self.must_read_first()
+            || self.must_read_before_clearing()
+            || self.backoffs.needs_probe(now.elapsed);
+        let precondition = if must_read {
+            Some(Action::ReadBack)
+        } else {
+            self.must_ask_version().then_some(Action::Ping)
+        };
+        if let Some(action) = precondition {
+            let Some(until) = self.backoff_until(&action, now.elapsed) else {
+                return send(self, action);
             };
+            wake.pending_at(until);
+            return None;
         }
-        if self.rests.is_puzzled(now.elapsed) {
-            return ask(self, Carries::Look);
+        let actions = self.needed_actions(now.elapsed);
+        let before_report = matches!(
+            self.one_shot,
+            Some(OneShotStage::Releasing | OneShotStage::ClearingLabels(_))
+        );
+        if actions.is_empty() && before_report {
+            self.read_backs.schedule(now.elapsed);
         }
-        if self.must_ask_version() {
-            if let Some(until) = self.rest_of(&Carries::Version, now.elapsed) {
-                wake.pending_at(until);
-                return None;
-            }
-            return ask(self, Carries::Version);
-        }
-        let missing = self.missing(now.elapsed);
-        if missing.is_empty() && matches!(self.once, Some(Once::Releasing | Once::Parting(_))) {
-            self.looks.look_at(now.elapsed);
-        }
-        let parts: Vec<_> = missing.iter().filter_map(Carries::part).collect();
+        let parts: Vec<_> = actions.iter().filter_map(Action::part).collect();
         self.receipts.planned(|part| parts.contains(&part));
-        for carries in missing {
-            match self.go(&carries, now.elapsed) {
-                Go::Now => return ask(self, carries),
-                Go::At(at) => {
+        for action in actions {
+            match self.send_time(&action, now.elapsed) {
+                SendTime::Now => return send(self, action),
+                SendTime::Soon(at) => {
                     wake.pending_at(at);
-                    if !self.wants {
-                        // The end of the claim stays last.
+                    if !self.wants_pane {
+                        // The end of the claim must stay the last action.
                         break;
                     }
                 }
-                Go::After(at) => wake.at(Some(at)),
-                Go::Never => {}
+                SendTime::Later(at) => wake.at_latest(Some(at)),
+                SendTime::Never => {}
             }
-            // Title and tokens of a pane that is not ours yet would be hidden,
-            // and would outlive us if it never becomes ours.
-            if matches!(carries, Carries::State(..)) && !self.may_decorate() {
+            // Before the row is ours, the guard would hide the title, and tokens would show on
+            // somebody else's row. Both would stay if the row never becomes ours.
+            if matches!(action, Action::ReportState(..)) && !self.may_send_metadata() {
                 break;
             }
         }
-        wake.at(self.tokens.next_try());
-        if let Some(at) = self.asks_below_at() {
-            if at <= now.elapsed && self.rest_of(&Carries::Below, now.elapsed).is_none() {
-                return ask(self, Carries::Below);
+        wake.at_latest(self.tokens.room_retry_at());
+        if let Some(at) = self.next_explain_at() {
+            if at <= now.elapsed && self.backoff_until(&Action::Explain, now.elapsed).is_none() {
+                return send(self, Action::Explain);
             }
-            wake.at(Some(at.max(self.rests.of(Topic::Below).until.unwrap_or_default())));
+            wake.at_latest(Some(
+                at.max(self.backoffs.of(RetryGroup::Explain).until.unwrap_or_default()),
+            ));
         }
-        self.next_look(now, wake)
+        self.next_read_back(now, wake)
     }
 
-    /// What the server lacks, in the order in which it goes out: state,
-    /// presentation, tokens; at the end clears, then the end of the claim.
-    pub(super) fn missing(&self, now: Duration) -> Vec<Carries> {
-        let mut missing = Vec::new();
-        if self.wants && self.speaks() {
-            if let Some(record) = self.state.wanted.clone().filter(|_| self.state.lacks()) {
-                let told = self.told_session.as_ref();
-                let session = self.session.clone().filter(|session| told != Some(session));
-                missing.push(Carries::State(record, session));
+    /// What has to be done for the server to have what is wanted, in this order: state,
+    /// presentation, tokens. If nothing is wanted: clears, then the end of the claim.
+    pub(super) fn needed_actions(&self, now: Duration) -> Vec<Action> {
+        let mut actions = Vec::new();
+        if self.wants_pane && self.reports_state() {
+            if let Some(record) = self.state.wanted.clone().filter(|_| self.state.needs_update()) {
+                let reported = self.reported_session.as_ref();
+                let session = self.session.clone().filter(|session| reported != Some(session));
+                actions.push(Action::ReportState(record, session));
             }
-        } else if self.wants && self.state.may_be_there() {
-            missing.extend(self.ends_of_claim());
+        } else if self.wants_pane && self.state.may_be_on_server() {
+            actions.extend(self.end_actions());
         }
         let mut metadata = Vec::new();
-        if self.reason.lacks() {
-            metadata.push(Carries::Reason(self.reason.wanted.clone()));
+        if self.reason.needs_update() {
+            metadata.push(Action::SetReason(self.reason.wanted.clone()));
         }
-        if self.presentation.lacks() {
-            let next = if self.once.is_some() && self.wants {
+        if self.presentation.needs_update() {
+            let next = if self.one_shot.is_some() && self.wants_pane {
                 self.next_edit()
             } else {
                 self.presentation.wanted.clone()
             };
-            metadata.push(Carries::Presentation(next));
+            metadata.push(Action::SetPresentation(next));
         }
-        metadata.extend(self.tokens.patches(now).into_iter().map(Carries::Tokens));
-        // Those that fail take turns.
-        let failed = self.rests.of(Topic::Metadata).last.as_ref();
-        if let Some(failed) = failed.map(|last| std::mem::discriminant(&last.carries)) {
-            metadata.sort_by_key(|carries| std::mem::discriminant(carries) == failed);
+        metadata.extend(self.tokens.patches(now).into_iter().map(Action::PatchTokens));
+        // The kind that failed last goes last, so that the others get their turn.
+        let failed = self.backoffs.of(RetryGroup::Metadata).failed_request.as_ref();
+        if let Some(failed) = failed.map(|sent| std::mem::discriminant(&sent.action)) {
+            metadata.sort_by_key(|action| std::mem::discriminant(action) == failed);
         }
-        missing.extend(metadata);
-        if !self.wants && self.state.may_be_there() {
-            missing.extend(self.ends_of_claim());
+        actions.extend(metadata);
+        if !self.wants_pane && self.state.may_be_on_server() {
+            actions.extend(self.end_actions());
         }
-        missing
+        actions
     }
 
-    fn ends_of_claim(&self) -> Vec<Carries> {
+    fn end_actions(&self) -> Vec<Action> {
         let mut ends = Vec::new();
-        if self.must_ask_before_the_end() && self.rests.of(Topic::Below).failures == 0 {
-            ends.push(Carries::Below);
+        if self.must_explain_before_end() && self.backoffs.of(RetryGroup::Explain).failures == 0 {
+            ends.push(Action::Explain);
         }
-        // A release that finds nothing of ours is without effect and raises no
-        // mark, and what comes after it would stay. Once a claim is answered,
-        // the release is taken, and everything before it is stale.
-        ends.extend(self.late.clone().map(|record| Carries::State(record, None)));
-        ends.push(Carries::End(self.detected.end_by()));
+        // The server may still apply a claim that got no answer. A release that finds no claim
+        // has no effect and does not raise the sequence mark, so that a later claim would stay.
+        // Once a repeated claim is answered, the release has an effect, and the unanswered claim
+        // is stale.
+        ends.extend(self.unanswered_state.clone().map(|record| Action::ReportState(record, None)));
+        ends.push(Action::EndClaim(self.detected.end_by()));
         ends
     }
 
-    fn may_decorate(&self) -> bool {
-        matches!(self.state.has, Has::Known(_))
-            || self.stop.is_some()
-            || self.tries.of(Tried::State).failing
+    fn may_send_metadata(&self) -> bool {
+        matches!(self.state.on_server, OnServer::Known(_))
+            || self.state_stop.is_some()
+            || self.attempts.of(ReportKind::State).failing
             || self.state.has_yielded()
-            || self.once.is_some()
+            || self.one_shot.is_some()
     }
 
-    fn go(&self, carries: &Carries, now: Duration) -> Go {
-        let topic = carries.topic();
-        let pace = match carries {
-            Carries::State(..) if self.stop.is_some() => return Go::Never,
-            Carries::State(record, _) => self.state_pace(record.state),
-            _ if topic == Topic::Metadata => self.metadata_pace(),
+    fn send_time(&self, action: &Action, now: Duration) -> SendTime {
+        let group = action.group();
+        let pace = match action {
+            Action::ReportState(..) if self.state_stop.is_some() => return SendTime::Never,
+            Action::ReportState(record, _) => self.state_pace(record.state),
+            _ if group == RetryGroup::Metadata => self.metadata_pace(),
             _ => None,
         };
-        let waits = carries.tried().is_none_or(|tried| self.tries.of(tried).failing);
-        let rest = self.rest_of(carries, now).filter(|_| waits);
-        let refused = self.rests.of(topic).why == Some(Why::Refused);
-        match (rest, pace.filter(|at| now < *at)) {
-            (Some(at), _) if refused => Go::After(at),
-            (Some(at), _) | (None, Some(at)) => Go::At(at),
-            (None, None) => Go::Now,
+        // A kind of report that has not failed does not wait for its group.
+        let failing = action.report_kind().is_none_or(|kind| self.attempts.of(kind).failing);
+        let backoff = self.backoff_until(action, now).filter(|_| failing);
+        let refused = self.backoffs.of(group).cause == Some(RetryCause::Refused);
+        match (backoff, pace.filter(|at| now < *at)) {
+            (Some(at), _) if refused => SendTime::Later(at),
+            (Some(at), _) | (None, Some(at)) => SendTime::Soon(at),
+            (None, None) => SendTime::Now,
         }
     }
 
-    pub(super) fn rest_of(&self, carries: &Carries, now: Duration) -> Option<Duration> {
-        self.rests.of(carries.topic()).until.filter(|until| now < *until)
+    pub(super) fn backoff_until(&self, action: &Action, now: Duration) -> Option<Duration> {
+        self.backoffs.of(action.group()).until.filter(|until| now < *until)
     }
 
     fn state_pace(&self, state: ReportState) -> Option<Duration> {
-        let paced = self.tries.of(Tried::State).sent_at.map(|sent| sent + STATE_PACE);
-        let follows_work = self.last_state == Some(ReportState::Working);
-        let settled = (state == ReportState::Idle && follows_work && self.once.is_none())
+        let paced = self.attempts.of(ReportKind::State).sent_at.map(|sent| sent + STATE_PACE);
+        let follows_work = self.last_sent_state == Some(ReportState::Working);
+        let settled = (state == ReportState::Idle && follows_work && self.one_shot.is_none())
             .then_some(self.idle_since)
             .flatten()
             .map(|since| since.saturating_add(self.claim.config.settle));
@@ -225,78 +231,79 @@ impl PaneMachine {
     }
 
     fn metadata_pace(&self) -> Option<Duration> {
-        if self.once.is_some() {
+        if self.one_shot.is_some() {
             return None;
         }
-        let sent = self.tries.of_metadata().iter().filter_map(|it| it.sent_at).max();
+        let sent = self.attempts.of_metadata().iter().filter_map(|it| it.sent_at).max();
         sent.map(|sent| sent + METADATA_PACE)
     }
 
-    /// Tokens have no guard: before they are cleared, the pane is read to
-    /// leave those that show somebody else's value by now.
-    pub(super) fn must_look_before_clearing(&self) -> bool {
-        !self.wants
-            && self.once.is_none()
-            && (self.tokens.may_be_there() || self.left.has_tokens())
-            && !self.looks.before_clearing
+    /// Tokens have no guard (protocol §5.6 D3), so the pane is read before they are cleared:
+    /// those that show somebody else's value by then are left.
+    pub(super) fn must_read_before_clearing(&self) -> bool {
+        !self.wants_pane
+            && self.one_shot.is_none()
+            && (self.tokens.may_be_on_server() || self.earlier_leavings.has_tokens())
+            && !self.read_backs.done_before_clearing
     }
 
-    fn next_look(&mut self, now: Now, wake: &mut Wake) -> Option<Request> {
-        if !self.wants && self.once.is_none() {
+    fn next_read_back(&mut self, now: Now, wake: &mut NextWake) -> Option<Request> {
+        if !self.wants_pane && self.one_shot.is_none() {
             return None;
         }
-        let due = self.looks.due;
-        let watch = self.watched_at(now.elapsed);
-        if let Some(at) = self.rest_of(&Carries::Look, now.elapsed) {
+        let due = self.read_backs.due;
+        let watch = self.next_watch(now.elapsed);
+        if let Some(at) = self.backoff_until(&Action::ReadBack, now.elapsed) {
             let wanted = due.is_some() || watch.is_some();
-            wake.at(Some(at).filter(|_| wanted));
+            wake.at_latest(Some(at).filter(|_| wanted));
             return None;
         }
-        let patience = if wake.pending { LOOK_PATIENCE } else { Duration::ZERO };
+        let patience = if wake.pending { READ_BACK_PATIENCE } else { Duration::ZERO };
         let due = due.map(|since| since + patience);
         if [due, watch].into_iter().flatten().any(|at| at <= now.elapsed) {
-            return Some(self.send(Carries::Look, now, REQUEST_DEADLINE));
+            return Some(self.send(Action::ReadBack, now, REQUEST_DEADLINE));
         }
         if due.is_none() && !wake.pending {
             self.receipts.leave_unjudged(Outcome::Sent);
         }
-        wake.at(due);
-        wake.pending |= self.once.is_some() && due.is_some();
-        wake.at(watch);
+        wake.at_latest(due);
+        wake.pending |= self.one_shot.is_some() && due.is_some();
+        wake.at_latest(watch);
         None
     }
 
-    fn watched_at(&self, now: Duration) -> Option<Duration> {
-        let has_something = self.state.may_be_there() || !self.speaks();
-        if !has_something || self.once.is_some() {
+    fn next_watch(&self, now: Duration) -> Option<Duration> {
+        let has_row = self.state.may_be_on_server() || !self.reports_state();
+        if !has_row || self.one_shot.is_some() {
             return None;
         }
-        let idle = match &self.state.wanted {
-            Some(record) => record.state == ReportState::Idle && !self.state.has_yielded(),
-            None => true,
-        };
+        let idle =
+            self.state.wanted.as_ref().is_none_or(|record| {
+                record.state == ReportState::Idle && !self.state.has_yielded()
+            });
         let every = if idle { WATCH_IDLE } else { WATCH_BUSY };
-        Some(self.looks.last.map_or(now, |last| last + every))
+        Some(self.read_backs.last.map_or(now, |last| last + every))
     }
 }
 
-enum Go {
+enum SendTime {
     Now,
-    /// Soon; a flush waits for it.
-    At(Duration),
-    /// Later, if at all; a flush does not wait for it.
-    After(Duration),
+    /// A flush waits for this action.
+    Soon(Duration),
+    /// A flush does not wait for this action: the server has refused it before.
+    Later(Duration),
     Never,
 }
 
 #[derive(Debug, Default)]
-struct Wake {
+struct NextWake {
     at: Option<Duration>,
+    /// A flush has to wait for what is to be sent then.
     pending: bool,
 }
 
-impl Wake {
-    fn at(&mut self, at: Option<Duration>) {
+impl NextWake {
+    fn at_latest(&mut self, at: Option<Duration>) {
         self.at = match (self.at, at) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
@@ -304,7 +311,7 @@ impl Wake {
     }
 
     fn pending_at(&mut self, at: Duration) {
-        self.at(Some(at));
+        self.at_latest(Some(at));
         self.pending = true;
     }
 }

@@ -1,28 +1,27 @@
-//! Counts every report and says what became of it.
+//! The outcomes of reports: receipts and counters.
 
 use herdr_proto::Seq;
 
 use super::judge::Verdict;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
-/// How many reports were offered, and what became of them. A report is a new
-/// value of the state, the presentation or the tokens; refreshes and repairs
-/// of an old one do not count.
+/// How many reports were offered, and what became of them. A report is a new value of the state,
+/// the presentation or the tokens; a refresh or repair of an old value does not count.
 ///
-/// `offered = delivered + superseded + dropped + pending`, and
-/// `delivered = applied + ignored + hidden + unverified`.
+/// `offered = delivered + superseded + dropped + pending`, and `delivered = applied + ignored +
+/// hidden + unverified`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
     /// New values that were wanted.
     pub offered: u64,
-    /// Those that the server said `ok` to.
+    /// Those that the server has answered with `ok`.
     pub delivered: u64,
     /// Those that a newer one replaced.
     pub superseded: u64,
-    /// Those that never went out: refused, or too late.
+    /// Those that the server refused, or that could not be delivered in time.
     pub dropped: u64,
-    /// Those on their way.
+    /// Those that wait to be sent or answered.
     pub pending: u64,
     /// Delivered and seen on the pane.
     pub applied: u64,
@@ -30,11 +29,11 @@ pub struct Counters {
     pub ignored: u64,
     /// Delivered and not visible.
     pub hidden: u64,
-    /// Delivered, and nobody has looked, or looking could not tell. Their
+    /// Delivered, and the pane was not read afterwards, or the read-back could not tell. Their
     /// receipts say [`Outcome::Sent`] and [`Outcome::Unverified`].
     pub unverified: u64,
-    /// Requests that were sent again because their answer was late. They are no
-    /// reports of their own.
+    /// Requests that were sent a second time because their answer was late. They do not count as
+    /// reports.
     pub copies: u64,
 }
 
@@ -48,21 +47,23 @@ impl Counters {
 
 #[derive(Debug, Default)]
 pub(super) struct Receipts {
-    /// Of the reports that have their receipt, but for `offered`.
-    told: Counters,
-    lines: [Line; Part::Release as usize + 1],
-    made: Vec<Receipt>,
+    /// Counts the reports that have their receipt, and all that were offered.
+    settled: Counters,
+    parts: [Progress; Part::Release as usize + 1],
+    new: Vec<Receipt>,
 }
 
+/// Where the reports of one part are on their way. At most one report is in each of the three
+/// places.
 #[derive(Debug, Default)]
-struct Line {
+struct Progress {
     /// The newest value waits to be sent.
-    waits: bool,
-    /// The request in flight carries a value that was offered.
-    flies: bool,
-    /// The last delivered value has not been judged.
+    waiting: bool,
+    /// The request in flight has a value that was offered.
+    in_flight: bool,
+    /// The last delivered value waits for a read-back.
     unjudged: bool,
-    /// Its number, if it had one.
+    /// The sequence number of the last delivered value.
     seq: Option<Seq>,
 }
 
@@ -70,10 +71,10 @@ const PARTS: [Part; 3] = [Part::State, Part::Presentation, Part::Tokens];
 
 impl Receipts {
     pub(super) fn counters(&self) -> Counters {
-        let mut counters = self.told;
-        for line in &self.lines {
-            counters.pending += u64::from(line.waits) + u64::from(line.flies);
-            counters.unverified += u64::from(line.unjudged);
+        let mut counters = self.settled;
+        for progress in &self.parts {
+            counters.pending += u64::from(progress.waiting) + u64::from(progress.in_flight);
+            counters.unverified += u64::from(progress.unjudged);
         }
         counters.delivered =
             counters.applied + counters.ignored + counters.hidden + counters.unverified;
@@ -81,116 +82,116 @@ impl Receipts {
     }
 
     pub(super) fn take(&mut self) -> Vec<Receipt> {
-        std::mem::take(&mut self.made)
+        std::mem::take(&mut self.new)
     }
 
     pub(super) fn note(&mut self, receipt: Receipt) {
-        self.made.push(receipt);
+        self.new.push(receipt);
     }
 
-    fn tell(&mut self, receipt: Receipt) {
+    /// Counts the outcome of an offered report and makes its receipt.
+    fn settle(&mut self, receipt: Receipt) {
         *match receipt.outcome {
-            Outcome::Superseded => &mut self.told.superseded,
-            Outcome::Failed => &mut self.told.dropped,
-            Outcome::Applied => &mut self.told.applied,
-            Outcome::Ignored => &mut self.told.ignored,
-            Outcome::Hidden => &mut self.told.hidden,
-            Outcome::Sent | Outcome::Unverified => &mut self.told.unverified,
+            Outcome::Superseded => &mut self.settled.superseded,
+            Outcome::Failed => &mut self.settled.dropped,
+            Outcome::Applied => &mut self.settled.applied,
+            Outcome::Ignored => &mut self.settled.ignored,
+            Outcome::Hidden => &mut self.settled.hidden,
+            Outcome::Sent | Outcome::Unverified => &mut self.settled.unverified,
         } += 1;
         self.note(receipt);
     }
 
-    /// A part has a new wanted value; `needed` is whether the server lacks it.
+    /// A part has a new wanted value. `needed` is whether it has to be sent.
     pub(super) fn offer(&mut self, part: Part, needed: bool) {
-        if std::mem::replace(&mut self.line(part).waits, needed) {
-            self.tell(Receipt::new(Outcome::Superseded, part));
+        if std::mem::replace(&mut self.progress(part).waiting, needed) {
+            self.settle(Receipt::new(Outcome::Superseded, part));
         }
-        self.told.offered += u64::from(needed);
+        self.settled.offered += u64::from(needed);
     }
 
-    /// A value that waits though nothing is planned for its part is what the
-    /// server has already: what was in between never got there.
+    /// Takes in which parts are to be sent. A value that waits although its part is not to be
+    /// sent is on the server already: it was changed and changed back before it was sent.
     pub(super) fn planned(&mut self, has: impl Fn(Part) -> bool) {
         for part in PARTS {
-            if !has(part) && std::mem::take(&mut self.line(part).waits) {
-                self.tell(Receipt::new(Outcome::Superseded, part));
+            if !has(part) && std::mem::take(&mut self.progress(part).waiting) {
+                self.settle(Receipt::new(Outcome::Superseded, part));
             }
         }
     }
 
     pub(super) fn sent(&mut self, part: Part) {
-        let line = self.line(part);
-        line.flies |= std::mem::take(&mut line.waits);
+        let progress = self.progress(part);
+        progress.in_flight |= std::mem::take(&mut progress.waiting);
     }
 
     pub(super) fn delivered(&mut self, part: Part, seq: Option<Seq>) {
-        let line = self.line(part);
-        if std::mem::take(&mut line.flies) {
-            let last = std::mem::replace(&mut line.seq, seq);
-            if std::mem::replace(&mut line.unjudged, true) {
-                self.tell(Receipt::new(Outcome::Sent, part).seq(last));
+        let progress = self.progress(part);
+        if std::mem::take(&mut progress.in_flight) {
+            let last = std::mem::replace(&mut progress.seq, seq);
+            if std::mem::replace(&mut progress.unjudged, true) {
+                self.settle(Receipt::new(Outcome::Sent, part).seq(last));
             }
         }
     }
 
-    /// The request did not come through. `still_wanted` is whether its value
-    /// is the newest, so that it waits again.
+    /// The request failed. If its value is still wanted, it waits again.
     pub(super) fn failed(&mut self, part: Part, still_wanted: bool) {
-        let line = self.line(part);
-        if !std::mem::take(&mut line.flies) {
+        let progress = self.progress(part);
+        if !std::mem::take(&mut progress.in_flight) {
             return;
         }
-        if still_wanted && !line.waits {
-            line.waits = true;
+        if still_wanted && !progress.waiting {
+            progress.waiting = true;
         } else {
-            self.tell(Receipt::new(Outcome::Superseded, part));
+            self.settle(Receipt::new(Outcome::Superseded, part));
         }
     }
 
-    /// The server will not have it. A refresh or repair that it refuses is told
-    /// as a diagnostic alone: what it repeats has its receipt.
+    /// The server has refused the report. The refusal of a refresh or a repair makes no receipt,
+    /// since the value has one already; it is told as a diagnostic.
     pub(super) fn refused(&mut self, part: Part, seq: Option<Seq>, reason: Reason) {
         let receipt = Receipt::new(Outcome::Failed, part).seq(seq).because(reason);
         if part == Part::Release {
             self.note(receipt);
-        } else if std::mem::take(&mut self.line(part).flies) {
-            self.tell(receipt);
+        } else if std::mem::take(&mut self.progress(part).in_flight) {
+            self.settle(receipt);
         }
     }
 
     pub(super) fn judged(&mut self, part: Part, (outcome, reason): Verdict) {
-        let line = self.line(part);
-        if std::mem::take(&mut line.unjudged) {
-            let seq = line.seq;
-            self.tell(Receipt::new(outcome, part).seq(seq).because(reason));
+        let progress = self.progress(part);
+        if std::mem::take(&mut progress.unjudged) {
+            let seq = progress.seq;
+            self.settle(Receipt::new(outcome, part).seq(seq).because(reason));
         }
     }
 
-    /// Somebody else's newer value counts.
+    /// A newer value of another process counts.
     pub(super) fn give_up(&mut self, part: Part) {
-        let line = self.line(part);
-        if std::mem::take(&mut line.waits) || std::mem::take(&mut line.unjudged) {
-            self.tell(Receipt::new(Outcome::Superseded, part));
+        let progress = self.progress(part);
+        if std::mem::take(&mut progress.waiting) || std::mem::take(&mut progress.unjudged) {
+            self.settle(Receipt::new(Outcome::Superseded, part));
         }
     }
 
-    /// No report follows; what goes out from now on takes off what is there.
+    /// The ending has begun: nothing is reported any more, only cleared.
     pub(super) fn drop_waiting(&mut self) {
         for part in PARTS {
-            if std::mem::take(&mut self.line(part).waits) {
-                self.tell(Receipt::new(Outcome::Failed, part).because(Reason::NotDelivered));
+            if std::mem::take(&mut self.progress(part).waiting) {
+                self.settle(Receipt::new(Outcome::Failed, part).because(Reason::NotDelivered));
             }
         }
     }
 
-    /// The request did not come through, and its value will not be sent again.
+    /// The request failed, and its value will not be sent again.
     pub(super) fn lost(&mut self, part: Part) {
-        if std::mem::take(&mut self.line(part).flies) {
-            self.tell(Receipt::new(Outcome::Failed, part).because(Reason::NotDelivered));
+        if std::mem::take(&mut self.progress(part).in_flight) {
+            self.settle(Receipt::new(Outcome::Failed, part).because(Reason::NotDelivered));
         }
     }
 
-    /// Nothing more will be sent or looked at.
+    /// Nothing more will be sent or read back.
     pub(super) fn end(&mut self) {
         self.drop_waiting();
         for part in PARTS {
@@ -199,15 +200,15 @@ impl Receipts {
         self.leave_unjudged(Outcome::Sent);
     }
 
-    /// Nobody will look at what has been delivered so far: nobody wanted to
-    /// ([`Outcome::Sent`]), or the look failed ([`Outcome::Unverified`]).
+    /// The delivered values will not be judged: no read-back was wanted ([`Outcome::Sent`]), or
+    /// it failed ([`Outcome::Unverified`]).
     pub(super) fn leave_unjudged(&mut self, outcome: Outcome) {
         for part in PARTS {
             self.judged(part, (outcome, None));
         }
     }
 
-    fn line(&mut self, part: Part) -> &mut Line {
-        &mut self.lines[part as usize]
+    fn progress(&mut self, part: Part) -> &mut Progress {
+        &mut self.parts[part as usize]
     }
 }

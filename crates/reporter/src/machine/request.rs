@@ -1,4 +1,4 @@
-//! From what is missing to the request that brings it.
+//! The requests: which ones there are, and how each is built.
 
 use std::time::Duration;
 
@@ -7,202 +7,186 @@ use herdr_proto::{
     ReportMetadata, Seq, SourceId, StateLabels, TokenPatch,
 };
 
-use super::slot::{Climb, Has, PresentationRecord, StateRecord};
-use super::timing::Tried;
+use super::slot::{Escalation, OnServer, PresentationRecord, StateRecord};
+use super::timing::{ReportKind, RetryGroup};
 use super::{Now, PaneCall, PaneMachine, Request};
 use crate::activity::{Presentation, Session};
 use crate::receipt::Part;
 
+/// A request that has been sent: the one in flight, or one that failed and is kept for a retry.
 #[derive(Debug, Clone)]
-pub(super) struct Flight {
+pub(super) struct SentRequest {
     pub(super) call: PaneCall,
-    pub(super) carries: Carries,
-    pub(super) seq: Option<Seq>,
+    pub(super) action: Action,
     pub(super) sent_at: Duration,
-    /// The server has changed since; its answer says nothing about this one.
-    pub(super) void: bool,
+    /// The server was replaced after this request was sent, so the answer says nothing about the
+    /// present server.
+    pub(super) to_old_server: bool,
 }
 
+/// What a request is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Carries {
-    State(StateRecord, Option<Session>),
-    /// What the server has of title, name and labels afterwards.
-    Presentation(Option<PresentationRecord>),
-    /// The labels that go with a state that was reported once.
-    Reason(Option<StateLabels>),
-    Tokens(TokenPatch),
-    End(EndBy),
-    Look,
-    /// Does Herdr detect an agent of its own below the claim?
-    Below,
-    Version,
-    Processes,
-    Panes,
+pub(super) enum Action {
+    ReportState(StateRecord, Option<Session>),
+    /// Holds what the server has of title, name and labels once it has accepted the request;
+    /// `None` is an empty record.
+    SetPresentation(Option<PresentationRecord>),
+    /// The labels that go with the state of a one-shot; `None` clears them.
+    SetReason(Option<StateLabels>),
+    PatchTokens(TokenPatch),
+    EndClaim(EndBy),
+    /// `pane.get`: what does the pane show?
+    ReadBack,
+    /// `agent.explain`: does Herdr detect an agent of its own below our claim?
+    Explain,
+    /// `ping`: which version is the server?
+    Ping,
+    /// `pane.process_info`: is it our pane?
+    GetProcesses,
+    /// `pane.list`: which panes may be ours?
+    ListPanes,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EndBy {
     Release,
-    /// A release would take the row of the agent below with it (protocol
-    /// §5.4).
+    /// `pane.clear_agent_authority`. A release would also remove the row of an agent that Herdr
+    /// detects below our claim (protocol §5.4).
     Clear,
 }
 
-/// Requests that fail together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Topic {
-    State,
-    Metadata,
-    End,
-    Look,
-    Below,
-    Version,
-    Identity,
-}
-
-impl Topic {
-    pub(super) const ALL: [Self; 7] = [
-        Self::State,
-        Self::Metadata,
-        Self::End,
-        Self::Look,
-        Self::Below,
-        Self::Version,
-        Self::Identity,
-    ];
-}
-
-impl Carries {
+impl Action {
     pub(super) fn part(&self) -> Option<Part> {
         match self {
-            Self::State(..) => Some(Part::State),
-            Self::Presentation(_) => Some(Part::Presentation),
-            Self::Tokens(_) => Some(Part::Tokens),
-            Self::End(_) => Some(Part::Release),
+            Self::ReportState(..) => Some(Part::State),
+            Self::SetPresentation(_) => Some(Part::Presentation),
+            Self::PatchTokens(_) => Some(Part::Tokens),
+            Self::EndClaim(_) => Some(Part::Release),
             _ => None,
         }
     }
 
-    pub(super) fn topic(&self) -> Topic {
+    pub(super) fn group(&self) -> RetryGroup {
         match self {
-            Self::State(..) => Topic::State,
-            Self::Presentation(_) | Self::Reason(_) | Self::Tokens(_) => Topic::Metadata,
-            Self::End(_) => Topic::End,
-            Self::Look => Topic::Look,
-            Self::Below => Topic::Below,
-            Self::Version => Topic::Version,
-            Self::Processes | Self::Panes => Topic::Identity,
+            Self::ReportState(..) => RetryGroup::State,
+            Self::SetPresentation(_) | Self::SetReason(_) | Self::PatchTokens(_) => {
+                RetryGroup::Metadata
+            }
+            Self::EndClaim(_) => RetryGroup::End,
+            Self::ReadBack => RetryGroup::ReadBack,
+            Self::Explain => RetryGroup::Explain,
+            Self::Ping => RetryGroup::Version,
+            Self::GetProcesses | Self::ListPanes => RetryGroup::Identity,
         }
     }
 
-    /// Which of the tries is this one's.
-    pub(super) fn tried(&self) -> Option<Tried> {
+    /// `None` if the action is not a report.
+    pub(super) fn report_kind(&self) -> Option<ReportKind> {
         match self {
-            Self::State(..) => Some(Tried::State),
-            Self::Presentation(_) => Some(Tried::Presentation),
-            Self::Reason(_) => Some(Tried::Reason),
-            Self::Tokens(_) => Some(Tried::Tokens),
+            Self::ReportState(..) => Some(ReportKind::State),
+            Self::SetPresentation(_) => Some(ReportKind::Presentation),
+            Self::SetReason(_) => Some(ReportKind::Reason),
+            Self::PatchTokens(_) => Some(ReportKind::Tokens),
             _ => None,
         }
     }
 
-    /// By which of the two marks the server judges its number.
-    fn mark(&self) -> usize {
-        usize::from(self.topic() == Topic::Metadata)
+    /// The index of the sequence mark that applies: the server keeps one for the claim and one
+    /// for metadata (protocol §5.1).
+    fn sequence_mark(&self) -> usize {
+        usize::from(self.group() == RetryGroup::Metadata)
     }
 
-    /// Whether it changes nothing.
-    pub(super) fn reads(&self) -> bool {
-        let topic = self.topic();
-        matches!(topic, Topic::Look | Topic::Below | Topic::Version | Topic::Identity)
+    pub(super) fn only_reads(&self) -> bool {
+        !matches!(self.group(), RetryGroup::State | RetryGroup::Metadata | RetryGroup::End)
     }
 }
 
-impl Flight {
-    /// Whether it carries how the agent is to be restarted.
-    pub(super) fn asks_to_resume(&self) -> bool {
+impl SentRequest {
+    /// Whether the report tells Herdr how to restart the agent.
+    pub(super) fn has_resume_argv(&self) -> bool {
         matches!(&self.call, PaneCall::Report(report) if report.resume_argv.is_some())
     }
 }
 
 impl PaneMachine {
-    pub(super) fn send(&mut self, carries: Carries, now: Now, deadline: Duration) -> Request {
-        let flight = match self.rests.of_mut(carries.topic()).last.take() {
-            // The same again keeps its number: if the first one was taken
-            // after all, this one is stale and does no harm.
+    pub(super) fn send(&mut self, action: Action, now: Now, deadline: Duration) -> Request {
+        let sent = match self.backoffs.of_mut(action.group()).failed_request.take() {
+            // A retry keeps its number: if the server did apply the first attempt, it ignores the
+            // second one as stale.
             Some(last)
-                if last.carries == carries
-                    && last.seq == self.numbers[carries.mark()]
-                    && self.climb_of(&carries) == Climb::None =>
+                if last.action == action
+                    && last.call.seq() == self.last_seqs[action.sequence_mark()]
+                    && self.escalation_of(&action) == Escalation::None =>
             {
                 last
             }
-            _ => self.new_flight(carries, now),
+            _ => self.new_request(action, now),
         };
-        match &flight.carries {
-            Carries::State(record, _) => self.last_state = Some(record.state),
-            Carries::Look => self.looks.last = Some(now.elapsed),
+        match &sent.action {
+            Action::ReportState(record, _) => self.last_sent_state = Some(record.state),
+            Action::ReadBack => self.read_backs.last = Some(now.elapsed),
             _ => {}
         }
-        if let Some(tried) = flight.carries.tried() {
-            self.tries.of_mut(tried).sent_at = Some(now.elapsed);
+        if let Some(kind) = sent.action.report_kind() {
+            self.attempts.of_mut(kind).sent_at = Some(now.elapsed);
         }
-        if let Some(part) = flight.carries.part() {
+        if let Some(part) = sent.action.part() {
             self.receipts.sent(part);
         }
-        if flight.seq.is_some() {
-            self.numbers[flight.carries.mark()] = flight.seq;
+        if sent.call.seq().is_some() {
+            self.last_seqs[sent.action.sequence_mark()] = sent.call.seq();
         }
-        let call = flight.call.clone();
-        self.flight = Some(Flight { sent_at: now.elapsed, void: false, ..flight });
+        let call = sent.call.clone();
+        self.in_flight = Some(SentRequest { sent_at: now.elapsed, to_old_server: false, ..sent });
         Request { call, deadline }
     }
 
-    pub(super) fn climb_of(&self, carries: &Carries) -> Climb {
-        match carries {
-            Carries::State(..) | Carries::End(_) => self.state.climb,
-            Carries::Presentation(_) => self.presentation.climb,
-            Carries::Tokens(patch) => {
+    pub(super) fn escalation_of(&self, action: &Action) -> Escalation {
+        match action {
+            Action::ReportState(..) | Action::EndClaim(_) => self.state.escalation,
+            Action::SetPresentation(_) => self.presentation.escalation,
+            Action::PatchTokens(patch) => {
                 let slots = patch.iter().filter_map(|(key, _)| self.tokens.slots.get(key));
-                slots.map(|slot| slot.climb).max().unwrap_or_default()
+                slots.map(|slot| slot.escalation).max().unwrap_or_default()
             }
-            _ => Climb::None,
+            _ => Escalation::None,
         }
     }
 
-    fn new_flight(&mut self, carries: Carries, now: Now) -> Flight {
-        let seq = self.number(&carries, now);
-        let call = match &carries {
-            Carries::State(record, session) => self.report(record, session.as_ref(), seq),
-            Carries::Presentation(_) | Carries::Reason(_) | Carries::Tokens(_) => {
-                self.metadata_call(&carries, seq)
+    fn new_request(&mut self, action: Action, now: Now) -> SentRequest {
+        let seq = self.number(&action, now);
+        let call = match &action {
+            Action::ReportState(record, session) => self.report(record, session.as_ref(), seq),
+            Action::SetPresentation(_) | Action::SetReason(_) | Action::PatchTokens(_) => {
+                self.metadata_call(&action, seq)
             }
-            Carries::End(by) => self.end_call(*by, seq),
-            Carries::Look => PaneCall::Get(PaneGet::new(self.claim.pane.clone())),
-            Carries::Below => {
-                // It takes no older id of a pane that has moved.
-                let pane = self.present_id.as_ref().unwrap_or(&self.claim.pane);
+            Action::EndClaim(by) => self.end_call(*by, seq),
+            Action::ReadBack => PaneCall::Get(PaneGet::new(self.claim.pane.clone())),
+            Action::Explain => {
+                // `agent.explain` does not accept the former id of a pane that has moved.
+                let pane = self.current_pane_id.as_ref().unwrap_or(&self.claim.pane);
                 PaneCall::Explain(AgentExplain::of(pane))
             }
-            Carries::Version => PaneCall::Ping(Ping::default()),
-            Carries::Processes => self.processes_call(),
-            Carries::Panes => PaneCall::List(herdr_proto::PaneList::default()),
+            Action::Ping => PaneCall::Ping(Ping::default()),
+            Action::GetProcesses => self.processes_call(),
+            Action::ListPanes => PaneCall::List(herdr_proto::PaneList::default()),
         };
-        Flight { call, carries, seq, sent_at: now.elapsed, void: false }
+        SentRequest { call, action, sent_at: now.elapsed, to_old_server: false }
     }
 
-    /// The number of a request; reads have none. Reports that are made once
-    /// have none either, but for the state: the server takes them always,
-    /// whatever the clocks of other processes said.
-    fn number(&mut self, carries: &Carries, now: Now) -> Option<Seq> {
-        if carries.reads() {
+    /// The sequence number of a request; reads have none. The metadata of a one-shot has none
+    /// either: the server accepts a report without a number whatever the clocks of other
+    /// processes were.
+    fn number(&mut self, action: &Action, now: Now) -> Option<Seq> {
+        if action.only_reads() {
             return None;
         }
-        let climb = self.climb_of(carries);
-        let clock = match (&self.claim.once, carries.topic()) {
-            (Some(_), Topic::Metadata) => return None,
-            (Some(once), _) if climb == Climb::None => once.started,
-            _ if climb == Climb::Nanos => now.unix_micros.saturating_mul(1_000),
+        let escalation = self.escalation_of(action);
+        let clock = match (&self.claim.once, action.group()) {
+            (Some(_), RetryGroup::Metadata) => return None,
+            (Some(once), _) if escalation == Escalation::None => once.started,
+            _ if escalation == Escalation::NanosSeq => now.unix_micros.saturating_mul(1_000),
             _ => now.unix_micros,
         };
         Some(self.seq.next(clock))
@@ -226,31 +210,33 @@ impl PaneMachine {
         if let Some(session) = session {
             report.agent_session_id.clone_from(&session.id);
             report.agent_session_path.clone_from(&session.path);
-            if self.server.as_ref().is_some_and(Pong::takes_resume_argv) && !self.no_resume {
+            if self.server_version.as_ref().is_some_and(Pong::takes_resume_argv)
+                && !self.resume_argv_refused
+            {
                 report.resume_argv.clone_from(&session.resume_argv);
             }
         }
         PaneCall::Report(report)
     }
 
-    fn metadata_call(&self, carries: &Carries, seq: Option<Seq>) -> PaneCall {
+    fn metadata_call(&self, action: &Action, seq: Option<Seq>) -> PaneCall {
         let claim = self.speaker();
         let mut report = ReportMetadata::new(claim.pane.clone(), claim.source.clone());
         report.seq = seq;
         report.ttl_ms = Some(self.claim.config.metadata_ttl);
-        match carries {
-            Carries::Tokens(patch) => report.tokens.clone_from(patch),
-            Carries::Reason(labels) => {
+        match action {
+            Action::PatchTokens(patch) => report.tokens.clone_from(patch),
+            Action::SetReason(labels) => {
                 report.source = reason_source(&claim.source);
                 match labels {
                     Some(labels) => report.state_labels.clone_from(labels),
                     None => clear(&mut report),
                 }
             }
-            Carries::Presentation(Some(record)) if claim.once.is_some() => {
+            Action::SetPresentation(Some(record)) if claim.once.is_some() => {
                 self.edit(&mut report, &record.presentation);
             }
-            Carries::Presentation(Some(record)) => {
+            Action::SetPresentation(Some(record)) => {
                 let Presentation { title, display_agent, labels } = record.presentation.clone();
                 report.title = title;
                 report.display_agent = display_agent;
@@ -258,10 +244,11 @@ impl PaneMachine {
             }
             _ => clear(&mut report),
         }
-        // An edit is of whatever is shown, and tokens cannot be guarded.
-        let guarded = match carries {
-            Carries::Reason(labels) => labels.is_some(),
-            Carries::Presentation(_) => claim.once.is_none(),
+        // An edit by a one-shot applies to whatever the pane shows, and tokens cannot be guarded
+        // (protocol §5.6 D3).
+        let guarded = match action {
+            Action::SetReason(labels) => labels.is_some(),
+            Action::SetPresentation(_) => claim.once.is_none(),
             _ => false,
         };
         if guarded {
@@ -272,16 +259,16 @@ impl PaneMachine {
         PaneCall::Metadata(report)
     }
 
-    /// Names only what changes, with a flag, so that what other processes have
-    /// set stays (protocol §5.6 D5, failure B42).
+    /// Sends only what changes, with a `clear_*` flag, so that what other processes have set
+    /// stays (protocol §5.6 D5, failure B42).
     fn edit(&self, report: &mut ReportMetadata, wanted: &Presentation) {
         let nothing = Presentation::default();
-        let has = match &self.presentation.has {
-            Has::Known(has) => &has.presentation,
+        let has = match &self.presentation.on_server {
+            OnServer::Known(has) => &has.presentation,
             _ => &nothing,
         };
         report.clear_display_agent = true;
-        report.agent = self.state_left_to().filter(|_| self.is_beside()).cloned();
+        report.agent = self.state_left_to().filter(|_| self.leaves_state_to_herdr()).cloned();
         if wanted.title != has.title {
             report.title.clone_from(&wanted.title);
             report.clear_title = wanted.title.is_none();
@@ -308,15 +295,16 @@ impl PaneMachine {
         }
     }
 
-    /// Whether the version decides what the next report may carry. It is asked
-    /// for once per server: a handoff may have changed it (failure B82).
+    /// Whether the server's version must be known before the next report: it decides whether the
+    /// report may include `resume_argv`. It is asked once per server, since a handoff may change
+    /// it (failure B82).
     pub(super) fn must_ask_version(&self) -> bool {
         let resumable = self.session.as_ref().is_some_and(|s| s.resume_argv.is_some());
         resumable
-            && self.speaks()
-            && self.server.is_none()
-            && !self.no_resume
-            && !matches!(self.state.has, Has::Known(_))
+            && self.reports_state()
+            && self.server_version.is_none()
+            && !self.resume_argv_refused
+            && !matches!(self.state.on_server, OnServer::Known(_))
     }
 }
 
@@ -327,8 +315,8 @@ fn clear(report: &mut ReportMetadata) {
     report.clear_state_labels = true;
 }
 
-/// The labels that go with a state that was reported once are a record of their
-/// own: nobody could tell later which label was a reason that is over.
+/// The labels that go with the state of a one-shot have a source of their own: otherwise nobody
+/// could tell later which label was only the reason of an earlier state.
 fn reason_source(source: &SourceId) -> SourceId {
     SourceId::parse(format!("{source}.reason")).unwrap_or_else(|_| source.clone())
 }

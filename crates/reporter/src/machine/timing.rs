@@ -1,33 +1,34 @@
-//! Numbers of requests, and how long to wait after one that failed.
+//! Sequence numbers, and how long to wait after a request that failed.
 
 use std::time::Duration;
 
 use herdr_proto::Seq;
 
-use super::request::{Flight, Topic};
+use super::request::SentRequest;
 
-const FIRST: Duration = Duration::from_millis(100);
+const FIRST_WAIT: Duration = Duration::from_millis(100);
 /// The longest wait for a server that may come back (failure B11).
-const CAP: Duration = Duration::from_secs(2);
-/// After so long it may wait for as long as a topic in trouble.
-const PATIENT: Duration = Duration::from_secs(10);
-/// The longest wait after a request that was itself waited for.
-const CAP_AFTER_WAIT: Duration = Duration::from_millis(400);
+const MAX_WAIT: Duration = Duration::from_secs(2);
+/// The longest wait after a request that timed out: that request was a wait already.
+const MAX_WAIT_AFTER_TIMEOUT: Duration = Duration::from_millis(400);
+/// How long a server may answer nothing at all before its retries become as rare as those of a
+/// single failing group.
+const OUTAGE_PATIENCE: Duration = Duration::from_secs(10);
 /// The first wait after a refusal.
-const FIRST_AFTER_REFUSAL: Duration = Duration::from_secs(1);
-/// In the first minute of a topic's trouble, attempts are at most this far
-/// apart …
-const CAP_EARLY: Duration = Duration::from_millis(4_500);
+const FIRST_WAIT_AFTER_REFUSAL: Duration = Duration::from_secs(1);
+/// While a group has been failing for less than [`EARLY`], its attempts are at most this far
+/// apart.
+const MAX_INTERVAL_EARLY: Duration = Duration::from_millis(4_500);
 const EARLY: Duration = Duration::from_secs(60);
-/// … and this far later.
-const CAP_LATE: Duration = Duration::from_secs(20);
+/// How far apart the attempts of a group are after [`EARLY`].
+const INTERVAL_LATE: Duration = Duration::from_secs(20);
 /// The wait while only a change of the socket can help (failure B65).
-pub(super) const LONG: Duration = Duration::from_secs(60);
-/// The wait at a socket that is something else (failure B79).
-pub(super) const LONGEST: Duration = Duration::from_secs(600);
+pub(super) const UNUSABLE_SOCKET_WAIT: Duration = Duration::from_secs(60);
+/// The wait while something other than Herdr's pane API is behind the socket (failure B79).
+pub(super) const OTHER_API_WAIT: Duration = Duration::from_secs(600);
 
-/// The one counter of a claim: the microsecond clock, and always above the
-/// last number (failures B03 to B06).
+/// The sequence numbers of a claim: the microsecond clock, but always above the last number,
+/// since the clock may step back (failures B03 to B06).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SeqClock {
     last: u64,
@@ -39,7 +40,7 @@ impl SeqClock {
         Seq::new(self.last)
     }
 
-    /// Goes on above a number that was used before.
+    /// Makes every later number larger than `seq`.
     pub(super) fn jump_over(&mut self, seq: u64) {
         self.last = self.last.max(seq);
     }
@@ -49,16 +50,16 @@ impl SeqClock {
     }
 }
 
-/// Waits between attempts to connect: doubling, capped, and jittered so that
-/// the reporters of many panes do not come back in step.
+/// Waits between attempts to connect: doubling, capped, and jittered so that the reporters of
+/// many panes do not reconnect at the same moment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Backoff {
+pub(super) struct ConnectBackoff {
     until: Option<Duration>,
     attempts: u32,
     random: u64,
 }
 
-impl Backoff {
+impl ConnectBackoff {
     pub(super) fn new(seed: u64) -> Self {
         Self { until: None, attempts: 0, random: seed | 1 }
     }
@@ -68,9 +69,9 @@ impl Backoff {
     }
 
     pub(super) fn fail(&mut self, now: Duration) {
-        let full = doubled(FIRST, self.attempts).min(CAP);
+        let full = doubled(FIRST_WAIT, self.attempts).min(MAX_WAIT);
         self.attempts += 1;
-        // Between half and all of it.
+        // Jitter: between half and all of the wait.
         let part = 512 + self.next_random() % 513;
         #[expect(clippy::cast_possible_truncation, reason = "at most 1024")]
         let wait = full * part as u32 / 1024;
@@ -86,12 +87,12 @@ impl Backoff {
         self.attempts = 0;
     }
 
-    /// Try again now, but go on doubling if that fails.
+    /// Allows an attempt now. If that one fails, the wait goes on doubling.
     pub(super) fn retry_now(&mut self) {
         self.until = None;
     }
 
-    /// Xorshift: spreading attempts needs no more.
+    /// Xorshift: jitter needs nothing better.
     fn next_random(&mut self) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -100,95 +101,133 @@ impl Backoff {
     }
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Rests([Rest; Topic::ALL.len()]);
-
-/// How long a topic rests whose requests fail while the server is there.
-#[derive(Debug, Default)]
-pub(super) struct Rest {
-    pub(super) until: Option<Duration>,
-    /// How many failed in a row.
-    pub(super) failures: u32,
-    /// When the first of them went out.
-    pub(super) since: Duration,
-    /// The server answered something else since, so it is there: this topic
-    /// alone is in trouble.
-    pub(super) alone: bool,
-    /// How the last one failed.
-    pub(super) why: Option<Why>,
-    /// What failed last. The same goes out again under its number.
-    pub(super) last: Option<Flight>,
+/// Requests that use the same method of the server, so that a failure of one is expected to be a
+/// failure of all. Each group backs off by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RetryGroup {
+    State,
+    Metadata,
+    End,
+    ReadBack,
+    Explain,
+    Version,
+    Identity,
 }
 
-impl Rests {
-    pub(super) fn of(&self, topic: Topic) -> &Rest {
-        &self.0[topic as usize]
+impl RetryGroup {
+    pub(super) const ALL: [Self; 7] = [
+        Self::State,
+        Self::Metadata,
+        Self::End,
+        Self::ReadBack,
+        Self::Explain,
+        Self::Version,
+        Self::Identity,
+    ];
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Backoffs([GroupBackoff; RetryGroup::ALL.len()]);
+
+/// How long a group waits after its requests failed while the server could be connected to.
+#[derive(Debug, Default)]
+pub(super) struct GroupBackoff {
+    pub(super) until: Option<Duration>,
+    /// How many requests failed in a row.
+    pub(super) failures: u32,
+    /// When the first of these requests was sent.
+    pub(super) first_sent_at: Duration,
+    /// The server has answered another group since, or has refused this one: the server is there,
+    /// and only this group fails.
+    pub(super) only_this_group: bool,
+    /// Why the last request failed.
+    pub(super) cause: Option<RetryCause>,
+    /// The last report that failed; a retry of it keeps its number.
+    pub(super) failed_request: Option<SentRequest>,
+}
+
+impl Backoffs {
+    pub(super) fn of(&self, group: RetryGroup) -> &GroupBackoff {
+        &self.0[group as usize]
     }
 
-    pub(super) fn of_mut(&mut self, topic: Topic) -> &mut Rest {
-        &mut self.0[topic as usize]
+    pub(super) fn of_mut(&mut self, group: RetryGroup) -> &mut GroupBackoff {
+        &mut self.0[group as usize]
     }
 
-    pub(super) fn failing(&self) -> Option<Topic> {
-        Topic::ALL.into_iter().find(|topic| self.of(*topic).failures > 0)
+    pub(super) fn first_failing(&self) -> Option<RetryGroup> {
+        RetryGroup::ALL.into_iter().find(|group| self.of(*group).failures > 0)
     }
 
-    pub(super) fn over(&mut self, topic: Topic) {
-        *self.of_mut(topic) = Rest::default();
+    pub(super) fn clear(&mut self, group: RetryGroup) {
+        *self.of_mut(group) = GroupBackoff::default();
     }
 
-    /// The server answered a request of this topic: what failed of others, when
-    /// it may have been away, is tried again at once.
-    pub(super) fn is_there(&mut self, topic: Topic) {
-        for (of, rest) in self.0.iter_mut().enumerate() {
-            if of != topic as usize && rest.failures > 0 && !rest.alone {
-                rest.alone = true;
-                rest.until = None;
+    /// The server has answered a request of `answered`. The other groups that failed may have
+    /// failed because the server was away, so they are retried at once.
+    pub(super) fn server_answered(&mut self, answered: RetryGroup) {
+        for group in RetryGroup::ALL.into_iter().filter(|group| *group != answered) {
+            let backoff = self.of_mut(group);
+            if backoff.failures > 0 && !backoff.only_this_group {
+                backoff.only_this_group = true;
+                backoff.until = None;
             }
         }
     }
 
-    /// Whether it is not known if the server is frozen or only one topic fails.
-    pub(super) fn is_puzzled(&self, now: Duration) -> bool {
-        let puzzled = |rest: &Rest| rest.failures >= 2 && !rest.alone;
-        self.0.iter().any(puzzled) && self.of(Topic::Look).until.is_none_or(|until| until <= now)
+    /// Whether a read-back is to find out if the whole server is frozen or only one group fails.
+    pub(super) fn needs_probe(&self, now: Duration) -> bool {
+        let unclear = |backoff: &GroupBackoff| backoff.failures >= 2 && !backoff.only_this_group;
+        let probe = self.of(RetryGroup::ReadBack).until;
+        self.0.iter().any(unclear) && probe.is_none_or(|until| until <= now)
     }
 }
 
-impl Rest {
-    /// An attempt that went out at `sent` failed.
-    pub(super) fn fail(&mut self, now: Duration, sent: Duration, why: Why) {
+impl GroupBackoff {
+    /// A request that was sent at `sent_at` has failed.
+    pub(super) fn fail(&mut self, now: Duration, sent_at: Duration, cause: RetryCause) {
         if self.failures == 0 {
-            self.since = sent;
+            self.first_sent_at = sent_at;
         }
-        self.alone |= why == Why::Refused;
-        self.why = Some(why);
-        let first = if why == Why::Refused { FIRST_AFTER_REFUSAL } else { FIRST };
-        let full = doubled(first, self.failures);
+        let refused = cause == RetryCause::Refused;
+        self.only_this_group |= refused;
+        self.cause = Some(cause);
+        let first_wait = if refused { FIRST_WAIT_AFTER_REFUSAL } else { FIRST_WAIT };
+        let full = doubled(first_wait, self.failures);
         self.failures += 1;
-        let lasts = now.saturating_sub(self.since);
-        self.until = Some(if !self.alone && why == Why::Silent {
-            now + full.min(CAP_AFTER_WAIT)
-        } else if !self.alone && lasts < PATIENT {
-            now + full.min(CAP)
-        } else if lasts < EARLY {
-            sent + full.min(CAP_EARLY)
+        let failing_for = now.saturating_sub(self.first_sent_at);
+        self.until = Some(if !self.only_this_group && cause == RetryCause::TimedOut {
+            now + full.min(MAX_WAIT_AFTER_TIMEOUT)
+        } else if !self.only_this_group && failing_for < OUTAGE_PATIENCE {
+            now + full.min(MAX_WAIT)
+        } else if failing_for < EARLY {
+            sent_at + full.min(MAX_INTERVAL_EARLY)
         } else {
-            sent + CAP_LATE
+            sent_at + INTERVAL_LATE
         });
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RetryCause {
+    TimedOut,
+    /// The connection broke, the reply was unreadable, or the server said that it cannot answer
+    /// now.
+    Failed,
+    Refused,
+}
+
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Try {
-    /// When one went out last.
+pub(super) struct Attempt {
+    /// When a report of this kind was last sent.
     pub(super) sent_at: Option<Duration>,
-    /// The last one failed, so the next one waits for the rest of its topic.
+    /// That report failed, so the next one waits for the backoff of its group.
     pub(super) failing: bool,
 }
 
+/// What a report is about. The last three use the same method of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tried {
+pub(super) enum ReportKind {
     State,
     Presentation,
     Reason,
@@ -196,34 +235,24 @@ pub(super) enum Tried {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Tries([Try; Tried::Tokens as usize + 1]);
+pub(super) struct Attempts([Attempt; ReportKind::Tokens as usize + 1]);
 
-impl Tries {
-    pub(super) fn of(&self, tried: Tried) -> Try {
-        self.0[tried as usize]
+impl Attempts {
+    pub(super) fn of(&self, kind: ReportKind) -> Attempt {
+        self.0[kind as usize]
     }
 
-    pub(super) fn of_mut(&mut self, tried: Tried) -> &mut Try {
-        &mut self.0[tried as usize]
+    pub(super) fn of_mut(&mut self, kind: ReportKind) -> &mut Attempt {
+        &mut self.0[kind as usize]
     }
 
-    /// Those of metadata, which share a method.
-    pub(super) fn of_metadata(&self) -> &[Try] {
-        &self.0[Tried::Presentation as usize..]
+    pub(super) fn of_metadata(&self) -> &[Attempt] {
+        &self.0[ReportKind::Presentation as usize..]
     }
 
     pub(super) fn start_over(&mut self) {
-        self.0.iter_mut().for_each(|it| it.failing = false);
+        self.0.iter_mut().for_each(|attempt| attempt.failing = false);
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
-    /// Not answered in time.
-    Silent,
-    /// Not answered, or not so that it can be understood.
-    Failed,
-    Refused,
 }
 
 fn doubled(first: Duration, times: u32) -> Duration {

@@ -1,23 +1,23 @@
-//! One-shots without an owner come to the same pane as through one.
+//! One-shots lead to the same pane whether a reporter owns it or not.
 
 use std::time::Duration;
 
 use fake_herdr::{Model, Observation};
-use herdr_proto::{AgentLabel, PaneId, SourceId};
-use herdr_reporter::machine::{Claim, Input, OneShot};
-use herdr_reporter::{AgentEvent, Config};
+use herdr_reporter::AgentEvent;
+use herdr_reporter::machine::Input;
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::events::{blocked, labels, session, state, title, token};
+use crate::one_shots::report_once;
 use crate::properties::cases;
-use crate::world::{AGENT, EPOCH, Home, PANE, SOURCE, World};
+use crate::world::{AGENT, EPOCH, PANE, SECOND, SOURCE, World};
 
 const STEP: Duration = Duration::from_secs(2);
 
-/// What one command says. Not among them is what `docs/sidecar.md` names as
-/// different: a label for a state that has a reason, the same one for idle and
-/// done, titles and tokens before a state, another session.
+/// What one command says, except for what `docs/sidecar.md` names as different: a label for a
+/// state that has a reason, the same label for idle and done, titles and tokens before a state,
+/// another session.
 fn command() -> impl Strategy<Value = AgentEvent> {
     let text = prop::sample::select(vec!["", "a", "b"]);
     let key = prop::sample::select(vec!["branch", "model", "ctx"]);
@@ -42,30 +42,11 @@ fn seen(pane: Observation) -> (Option<String>, String, Option<String>, String, S
     (pane.agent, pane.agent_status, pane.title, show(pane.state_labels), show(pane.tokens))
 }
 
-fn once(model: &mut Model, at: Duration, event: &AgentEvent) {
-    let config = Config::default();
-    let mut claim = Claim::new(
-        PaneId::parse(PANE).unwrap(),
-        SourceId::parse(SOURCE).unwrap(),
-        AgentLabel::parse(AGENT).unwrap(),
-        config.clone(),
-    );
-    claim.config.any_pane = true;
-    let started = EPOCH + u64::try_from(at.as_micros()).unwrap();
-    claim.once = Some(OneShot::new(vec![event.clone()], started));
-    let mut world = World::of(claim, Home::Untold, config, std::mem::take(model));
-    world.elapsed = at;
-    world.step(Input::Timer);
-    world.serve_for(Duration::from_secs(1));
-    assert!(world.quiet);
-    *model = world.model;
-}
-
 proptest! {
     #![proptest_config(cases(300))]
 
     #[test]
-    fn an_owner_and_none_show_the_same(
+    fn one_shots_show_the_same_with_and_without_an_owner(
         first in prop::sample::select(vec!["idle", "working"]),
         commands in prop::collection::vec(command(), 0..12),
         muted in any::<bool>(),
@@ -74,7 +55,7 @@ proptest! {
         let mut owner = World::new();
         let mut model = Model::new();
         if muted {
-            // A run whose clock was ahead has left its mark.
+            // The sequence mark is that of an earlier run whose clock was ahead.
             let left = json!({"pane_id": PANE, "source": SOURCE, "agent": AGENT, "state": "idle",
                 "seq": EPOCH + 3_600_000_000});
             owner.foreign_call("pane.report_agent", &left);
@@ -88,11 +69,11 @@ proptest! {
             owner.serve_for(at.saturating_sub(owner.elapsed));
             owner.tell(event.clone());
             owner.step(Input::Flush);
-            owner.serve_for(Duration::from_secs(1));
-            once(&mut model, at, &event);
-            let straight = model.observe(at + Duration::from_secs(1), PANE).unwrap();
+            owner.serve_for(SECOND);
+            report_once(&mut model, at, vec![event.clone()]);
+            let straight = model.observe(at + SECOND, PANE).unwrap();
             if event == AgentEvent::Release {
-                // Tokens that no event makes have no owner that could be asked.
+                // Without an owner nobody knows which other tokens were set.
                 prop_assert_eq!((straight.agent, straight.title), (None, None));
                 break;
             }

@@ -7,9 +7,8 @@ use herdr_reporter::{AgentEvent, Ended};
 use serde_json::json;
 
 use crate::events::{asked, settled, started, title};
-use crate::world::{Fate, World};
-
-const SECOND: Duration = Duration::from_secs(1);
+use crate::fates::Fate;
+use crate::world::{AGENT, CLOSE_BUDGET, PANE, SECOND, World};
 
 #[test]
 fn a_close_clears_then_releases() {
@@ -23,7 +22,7 @@ fn a_close_clears_then_releases() {
 }
 
 #[test]
-fn a_claim_in_flight_is_released_and_said_so() {
+fn a_claim_in_flight_is_released() {
     let mut world = World::new();
     world.tell(started());
     assert!(world.in_flight.is_some());
@@ -31,14 +30,14 @@ fn a_claim_in_flight_is_released_and_said_so() {
     assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
 }
 
-/// The server reads each connection by itself, so a release may be taken before
-/// a claim that was given up, and is without effect then.
+/// The server reads each connection by itself, so it may apply a release before a claim that got
+/// no answer, and the release has no effect then.
 #[test]
 fn a_claim_that_comes_after_the_release_is_stale() {
-    let close = Input::Close { budget: Duration::from_millis(500) };
+    let close = Input::Close { budget: CLOSE_BUDGET };
     let mut timed_out = World::new();
     timed_out.tell(started());
-    timed_out.resolve(Fate::Frozen);
+    timed_out.meet(Fate::Frozen);
     timed_out.step(close.clone());
 
     let mut given_up = World::new();
@@ -48,7 +47,7 @@ fn a_claim_that_comes_after_the_release_is_stale() {
 
     let mut given_back = World::new();
     given_back.tell(started());
-    given_back.resolve(Fate::Frozen);
+    given_back.meet(Fate::Frozen);
     given_back.tell(AgentEvent::Release);
 
     for (world, ends) in [(&mut timed_out, true), (&mut given_up, true), (&mut given_back, false)] {
@@ -61,14 +60,13 @@ fn a_claim_that_comes_after_the_release_is_stale() {
     }
 }
 
-/// The release goes out in time all the same, and it is said that the row may
-/// yet come.
+/// The release is sent in time all the same, and the end says that the row may still come.
 #[test]
-fn a_claim_that_cannot_be_made_again_does_not_hold_the_release_up() {
+fn a_claim_that_cannot_be_repeated_does_not_hold_up_the_release() {
     for fate in [Fate::Frozen, Fate::Broken, Fate::Refused("invalid_request")] {
         let mut world = World::new();
         world.tell(started());
-        world.step(Input::Close { budget: Duration::from_millis(500) });
+        world.begin_close();
         world.pass(Duration::from_millis(250));
         assert_eq!(world.sent_to("pane.report_agent").count(), 2);
         world.meet_for(SECOND, |call| match call {
@@ -81,14 +79,14 @@ fn a_claim_that_cannot_be_made_again_does_not_hold_the_release_up() {
     }
 }
 
-/// One that was only away for a moment gets the claim a moment later.
+/// A server that was only away for a moment gets the claim a moment later.
 #[test]
-fn a_claim_that_is_made_again_survives_a_broken_connection() {
+fn a_repeated_claim_survives_a_broken_connection() {
     let mut world = World::new();
     world.tell(started());
-    world.step(Input::Close { budget: Duration::from_millis(500) });
+    world.begin_close();
     world.pass(Duration::from_millis(250));
-    world.resolve(Fate::Broken);
+    world.meet(Fate::Broken);
     world.meet_for(SECOND, |_| Fate::Overtakes);
     assert_eq!(world.ended, Some(Ended::Released));
     world.thaw();
@@ -113,7 +111,7 @@ fn pending_changes_are_dropped_and_settling_ends() {
     assert!(world.sent_to("pane.report_agent").all(|p| p["state"] == "working"));
     let counters = world.counters();
     assert!(counters.dropped >= 1);
-    // The clear goes out for the last title, and does not deliver it.
+    // The last title was not delivered: a clear is sent instead.
     assert_eq!((counters.dropped, counters.delivered, counters.pending), (2, 4, 0));
 }
 
@@ -127,11 +125,11 @@ fn a_token_that_shows_somebody_elses_text_stays() {
 }
 
 #[test]
-fn a_hung_server_is_left_in_time_and_gets_the_release_at_the_end() {
+fn a_frozen_server_gets_the_release_and_is_left_in_time() {
     let mut world = World::shown();
     world.tell(asked("x"));
     assert!(world.in_flight.is_some());
-    world.step(Input::Close { budget: Duration::from_millis(500) });
+    world.begin_close();
     world.pass(Duration::from_millis(600));
     assert_eq!(world.ended, Some(Ended::NotReleased));
     assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
@@ -140,11 +138,11 @@ fn a_hung_server_is_left_in_time_and_gets_the_release_at_the_end() {
 }
 
 #[test]
-fn a_failed_clear_does_not_hold_the_release_up() {
+fn a_failed_clear_does_not_hold_up_the_release() {
     let mut world = World::shown();
-    world.step(Input::Close { budget: Duration::from_millis(500) });
-    world.resolve(Fate::Served); // the read-back
-    world.resolve(Fate::Broken); // the clear
+    world.begin_close();
+    world.meet(Fate::Served); // the read-back
+    world.meet(Fate::Broken); // the clear
     world.serve_for(SECOND);
     assert_eq!(world.ended, Some(Ended::ReleasedUncleared));
     assert_eq!(world.pane().agent, None);
@@ -154,21 +152,21 @@ fn a_failed_clear_does_not_hold_the_release_up() {
 fn a_close_does_not_wait_for_a_server_that_has_been_gone() {
     let mut world = World::new();
     world.tell(started());
-    world.resolve(Fate::Unreachable);
+    world.meet(Fate::Unreachable);
     assert!(world.wake.is_some(), "it waits to try again");
-    world.step(Input::Close { budget: Duration::from_millis(500) });
+    world.begin_close();
     assert_eq!(world.ended, Some(Ended::NothingToRelease));
 }
 
 #[test]
 fn a_server_that_is_just_being_replaced_still_gets_the_release() {
     let mut world = World::shown();
-    world.step(Input::Close { budget: Duration::from_millis(500) });
+    world.begin_close();
     while world.methods().last() != Some(&"pane.release_agent") {
-        world.resolve(Fate::Served);
+        world.meet(Fate::Served);
     }
-    world.resolve(Fate::Unreachable);
-    world.resolve(Fate::Unreachable);
+    world.meet(Fate::Unreachable);
+    world.meet(Fate::Unreachable);
     world.serve_for(SECOND);
     assert_eq!(world.ended, Some(Ended::Released));
     assert_eq!(world.pane().agent, None);
@@ -177,18 +175,18 @@ fn a_server_that_is_just_being_replaced_still_gets_the_release() {
 #[test]
 fn a_server_that_goes_while_it_is_asked_to_release_is_asked_again() {
     let mut world = World::shown();
-    world.step(Input::Close { budget: Duration::from_millis(500) });
+    world.begin_close();
     while world.methods().last() != Some(&"pane.release_agent") {
-        world.resolve(Fate::Served);
+        world.meet(Fate::Served);
     }
-    world.resolve(Fate::Broken);
-    assert_eq!(world.pane().agent.as_deref(), Some(crate::world::AGENT));
+    world.meet(Fate::Broken);
+    assert_eq!(world.pane().agent.as_deref(), Some(AGENT));
     world.serve_for(SECOND);
     assert_eq!(world.ended, Some(Ended::Released));
     assert_eq!(world.pane().agent, None);
 
     let mut world = World::shown();
-    world.step(Input::Close { budget: Duration::from_millis(500) });
+    world.begin_close();
     world.meet_for(SECOND, |_| Fate::Broken);
     assert_eq!(world.ended, Some(Ended::NotReleased));
     let releases = world.sent_to("pane.release_agent").count();
@@ -198,8 +196,8 @@ fn a_server_that_goes_while_it_is_asked_to_release_is_asked_again() {
 #[test]
 fn a_closed_pane_has_nothing_to_release() {
     let mut world = World::shown();
-    world.model.close_pane(world.elapsed, crate::world::PANE);
-    world.step(Input::Close { budget: Duration::from_millis(500) });
+    world.model.close_pane(world.elapsed, PANE);
+    world.begin_close();
     world.serve_for(SECOND);
     assert_eq!(world.ended, Some(Ended::NothingToRelease));
 }

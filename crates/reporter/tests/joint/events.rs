@@ -1,4 +1,4 @@
-//! Short names for what agents do.
+//! Short names for events.
 
 use std::collections::BTreeMap;
 

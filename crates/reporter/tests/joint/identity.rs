@@ -1,19 +1,30 @@
-//! Whose pane is it, where has it gone, and who had it before?
+//! Whether the pane is the agent's own, and the search for it.
 
 use std::time::Duration;
 
 use fake_herdr::Model;
-use herdr_reporter::machine::{Failure, FailureKind, Input, Lease};
-use herdr_reporter::{AgentEvent, Config, DiagnosticKind, Ended, UnverifiedPane};
+use herdr_reporter::machine::{Failure, FailureKind, Input, PaneCall};
+use herdr_reporter::{Config, DiagnosticKind, Ended, UnverifiedPane};
 use serde_json::json;
 
-use crate::events::{asked, session, started, title, token};
-use crate::world::{AGENT, Home, PANE, World};
-
-const SECOND: Duration = Duration::from_secs(1);
+use crate::events::{asked, started, title};
+use crate::fates::Fate;
+use crate::world::{AGENT, Home, MINUTE, PANE, SECOND, World};
 
 fn at_home(home: Home, config: Config) -> World {
     World::at(home, config, Model::new())
+}
+
+/// After a handoff our pane has another id, and `PANE` is somebody else's.
+fn renumbered(home: impl FnOnce(String) -> Home) -> (World, String) {
+    let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
+    world.tell(started());
+    world.tell_and_serve(title("T"));
+    let beside = world.split();
+    world.home = home(beside.clone());
+    world.hand_off();
+    world.serve_for(Duration::from_secs(3));
+    (world, beside)
 }
 
 #[test]
@@ -23,24 +34,21 @@ fn b34_a_pane_that_is_proven_foreign_is_never_claimed() {
     world.tell(title("T"));
     world.serve_for(Duration::from_secs(120));
     assert_eq!(world.methods(), ["pane.process_info"]);
-    assert_eq!(world.diagnostics.len(), 1);
-    assert_eq!(world.diagnostics[0].kind, DiagnosticKind::ForeignPane);
+    assert_eq!(world.told(), [DiagnosticKind::ForeignPane]);
     assert_eq!(world.close(), Ended::NothingToRelease);
 }
 
 #[test]
-fn b34_a_pane_that_cannot_be_told_is_claimed_unless_denied() {
-    let mut world = at_home(Home::Untold, Config::default());
-    world.tell(started());
-    world.serve_for(SECOND);
+fn b34_a_pane_without_proof_is_claimed_unless_denied() {
+    let mut world = at_home(Home::Unknown, Config::default());
+    world.tell_and_serve(started());
     assert_eq!(world.pane().agent.as_deref(), Some(AGENT));
     assert!(world.diagnostics.is_empty());
 
     let mut config = Config::default();
     config.unverified_pane = UnverifiedPane::Deny;
-    let mut world = at_home(Home::Untold, config);
-    world.tell(started());
-    world.serve_for(SECOND);
+    let mut world = at_home(Home::Unknown, config);
+    world.tell_and_serve(started());
     assert_eq!(world.pane().agent, None);
     assert_eq!(world.diagnostics.len(), 1);
 }
@@ -48,8 +56,7 @@ fn b34_a_pane_that_cannot_be_told_is_claimed_unless_denied() {
 #[test]
 fn b34_after_a_restart_the_id_may_be_somebody_elses() {
     let mut world = at_home(Home::Pane(PANE.into()), Config::default());
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert_eq!(world.pane().agent.as_deref(), Some(AGENT));
     world.model.restart(world.elapsed);
     world.home = Home::Elsewhere;
@@ -60,29 +67,40 @@ fn b34_after_a_restart_the_id_may_be_somebody_elses() {
 }
 
 #[test]
+fn f10_after_an_answer_of_another_socket_the_pane_is_identified_first() {
+    let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
+    world.tell_and_serve(started());
+    world.tell(asked("x"));
+    let before = world.sent.len();
+    world.home = Home::Elsewhere;
+    world.step(Input::ServerChanged);
+    world.serve_for(SECOND);
+    assert_eq!(world.methods()[before..][..1], ["pane.process_info"]);
+    assert_eq!(world.sent_to("pane.report_agent").count(), 2, "nothing but what was on its way");
+}
+
+#[test]
 fn b32_a_pane_that_moved_before_a_handoff_is_found_by_its_shell() {
     let mut world = at_home(Home::Pane(PANE.into()), Config::default());
     world.tell(started());
-    world.tell(title("T"));
-    world.serve_for(SECOND);
-    // A neighbour stays behind, so that there is a pane that is not ours.
-    world.foreign_call("pane.split", &json!({"target_pane_id": PANE, "direction": "right"}));
+    world.tell_and_serve(title("T"));
+    // There is a neighbouring pane that is not ours.
+    world.split();
     let destination = json!({"type": "new_workspace", "label": "x"});
     world.foreign_call("pane.move", &json!({"pane_id": PANE, "destination": destination}));
     let moved = world.model.pane_ids().into_iter().find(|id| id.starts_with("w2:")).unwrap();
     world.serve_for(Duration::from_secs(5));
     assert_eq!(world.seen(&moved).title.as_deref(), Some("T"), "the old id still works");
 
-    world.model.live_handoff(world.elapsed);
     world.home = Home::Pane(moved.clone());
-    world.step(Input::ServerChanged);
+    world.hand_off();
     world.serve_for(Duration::from_secs(3));
     let pane = world.seen(&moved);
     assert_eq!((pane.agent.as_deref(), pane.title.as_deref()), (Some(AGENT), Some("T")));
     for other in world.model.pane_ids().into_iter().filter(|id| *id != moved) {
         assert_eq!(world.seen(&other).agent, None, "{other}");
     }
-    world.step(Input::Close { budget: Duration::from_millis(500) });
+    world.begin_close();
     world.serve_for(SECOND);
     assert_eq!(world.ended, Some(Ended::Released));
     assert_eq!(world.seen(&moved).agent, None);
@@ -91,9 +109,8 @@ fn b32_a_pane_that_moved_before_a_handoff_is_found_by_its_shell() {
 #[test]
 fn b32_a_pane_that_is_gone_is_not_replaced_by_a_neighbour() {
     let mut world = at_home(Home::Pane(PANE.into()), Config::default());
-    world.tell(started());
-    world.serve_for(SECOND);
-    world.foreign_call("pane.split", &json!({"target_pane_id": PANE, "direction": "right"}));
+    world.tell_and_serve(started());
+    world.split();
     world.model.close_pane(world.elapsed, PANE);
     world.tell(asked("x"));
     world.serve_for(Duration::from_secs(40));
@@ -104,94 +121,64 @@ fn b32_a_pane_that_is_gone_is_not_replaced_by_a_neighbour() {
 }
 
 #[test]
-fn b19_another_process_with_the_lease_keeps_the_pane() {
-    let mut world = World::new();
-    world.step(Input::Lease(Lease::Denied));
-    world.tell(started());
-    world.serve_for(SECOND);
-    assert!(world.sent.is_empty() && world.quiet);
+fn b32_a_search_goes_on_when_the_server_is_busy() {
+    let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
+    world.tell_and_serve(started());
+    let beside = world.split();
+    world.home = Home::Pane(beside.clone());
+    world.hand_off();
+    let mut put_off = 0;
+    world.meet_for(Duration::from_secs(5), |call| {
+        let searches = matches!(call, PaneCall::List(_));
+        put_off += usize::from(searches);
+        if searches && put_off < 3 { Fate::Refused("server_unavailable") } else { Fate::Served }
+    });
+    assert_eq!(world.seen(&beside).agent.as_deref(), Some(AGENT), "{:?}", world.methods());
+    assert_eq!(world.pane().agent, None);
+}
+
+#[test]
+fn b32_a_server_that_comes_back_with_other_ids_is_searched_for_our_pane() {
+    let (mut world, ours) = renumbered(Home::Pane);
+    let pane = world.seen(&ours);
+    assert_eq!((pane.agent.as_deref(), pane.title.as_deref()), (Some(AGENT), Some("T")));
+    assert_eq!(world.pane().agent, None);
+    assert_eq!(world.told(), []);
+    assert_eq!(world.close(), Ended::Released);
+    assert_eq!(world.seen(&ours).agent, None);
+}
+
+#[test]
+fn b32_if_no_pane_is_ours_none_is_claimed_and_the_host_is_told() {
+    let (mut world, beside) = renumbered(|_| Home::Elsewhere);
+    world.tell(asked("x"));
+    world.serve_for(Duration::from_secs(60));
+    assert_eq!((world.pane().agent, world.seen(&beside).agent), (None, None));
+    assert_eq!(world.told(), [DiagnosticKind::ForeignPane]);
     assert_eq!(world.close(), Ended::NothingToRelease);
 }
 
 #[test]
-fn b17_a_successor_takes_the_row_over_without_a_gap() {
-    let mut first = World::new();
-    first.tell(session("a"));
-    first.tell(started());
-    first.tell(title("T"));
-    first.tell(token("branch", Some("main")));
-    first.serve_for(SECOND);
-    first.step(Input::Lease(Lease::Denied));
-    first.step(Input::Close { budget: Duration::ZERO });
-    assert_eq!(first.ended, Some(Ended::NothingToRelease));
-
-    let mut second = World::with(Config::default(), std::mem::take(&mut first.model));
-    second.elapsed = first.elapsed;
-    second.machine.inherit(first.machine.predecessor_claim());
-    second.serve_for(SECOND);
-    assert!(second.sent.is_empty(), "no flicker before it has something to say");
-    second.tell(started());
-    second.serve_for(SECOND);
-    let pane = second.pane();
-    assert_eq!(pane.agent_status, "working");
-    assert_eq!((pane.title, pane.tokens.len()), (None, 0), "the first one's go");
-    assert!(first.sent_to("pane.release_agent").next().is_none());
-    assert_eq!(second.close(), Ended::Released);
-    assert_eq!(second.pane().agent, None);
+fn f22_a_pane_that_is_gone_is_searched_for_less_and_less_often() {
+    for home in [Home::Pane(PANE.into()), Home::Unknown] {
+        let mut world = World::at(home, Config::default(), Model::new());
+        world.tell(started());
+        world.tell_and_serve(title("T"));
+        world.split();
+        world.model.close_pane(world.elapsed, PANE);
+        let before = world.sent.len();
+        world.serve_for(MINUTE);
+        let first = world.sent.len() - before;
+        world.serve_for(MINUTE * 10);
+        let later = world.sent.len() - before - first;
+        assert!(first <= 12 && later <= 30, "{first}, {later}: {:?}", &world.methods()[before..]);
+        assert_eq!(world.told(), [DiagnosticKind::ProtocolRejected]);
+        assert!(world.quiet, "a flush is not kept waiting");
+    }
 }
 
 #[test]
-fn b17_a_successor_that_never_says_anything_still_releases() {
-    let mut first = World::new();
-    first.tell(started());
-    first.serve_for(SECOND);
-    let mut second = World::with(Config::default(), std::mem::take(&mut first.model));
-    second.elapsed = first.elapsed;
-    second.machine.inherit(first.machine.predecessor_claim());
-    assert_eq!(second.close(), Ended::Released);
-    assert_eq!(second.pane().agent, None);
-}
-
-#[test]
-fn b17_a_successor_that_gives_the_pane_back_at_once_gives_back_the_row_that_is_there() {
-    let mut first = World::new();
-    first.tell(started());
-    first.tell(title("T"));
-    first.serve_for(SECOND);
-    let mut second = World::with(Config::default(), std::mem::take(&mut first.model));
-    second.elapsed = first.elapsed;
-    second.machine.inherit(first.machine.predecessor_claim());
-    second.tell(AgentEvent::Release);
-    second.serve_for(SECOND);
-    assert_eq!((second.pane().agent, second.pane().title), (None, None));
-}
-
-#[test]
-fn b17_a_row_is_released_as_it_was_claimed() {
-    // On the pane that the predecessor had in the end.
-    let mut first = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
-    first.tell(started());
-    first.serve_for(SECOND);
-    let destination = json!({"type": "new_workspace", "label": "x"});
-    first.foreign_call("pane.split", &json!({"target_pane_id": PANE, "direction": "right"}));
-    first.foreign_call("pane.move", &json!({"pane_id": PANE, "destination": destination}));
-    let moved = first.model.pane_ids().into_iter().find(|id| id.starts_with("w2:")).unwrap();
-    first.model.live_handoff(first.elapsed);
-    first.home = Home::Pane(moved.clone());
-    first.step(Input::ServerChanged);
-    first.serve_for(Duration::from_secs(3));
-    assert_eq!(first.seen(&moved).agent.as_deref(), Some(AGENT));
-
-    let mut second =
-        World::at(first.home.clone(), Config::default(), std::mem::take(&mut first.model));
-    second.elapsed = first.elapsed;
-    second.machine.inherit(first.machine.predecessor_claim());
-    assert_eq!(second.close(), Ended::Released);
-    assert_eq!(second.seen(&moved).agent, None);
-}
-
-#[test]
-fn who_waits_for_the_lease_gets_it_from_a_server_that_is_away_and_nothing_is_told() {
+fn the_lease_is_taken_while_the_server_is_away() {
     let mut world = at_home(Home::Pane(PANE.into()), Config::default());
     world.step(Input::AwaitLease);
     assert_eq!((world.sent.len(), world.machine.may_have_pane()), (1, None));
@@ -202,7 +189,7 @@ fn who_waits_for_the_lease_gets_it_from_a_server_that_is_away_and_nothing_is_tol
 }
 
 #[test]
-fn who_waits_for_the_lease_of_a_foreign_pane_does_not_get_it() {
+fn the_lease_of_a_foreign_pane_is_not_taken() {
     let mut world = at_home(Home::Elsewhere, Config::default());
     world.step(Input::AwaitLease);
     world.serve_for(SECOND);

@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::events::{session, settled, started, title, token};
-use crate::world::{AGENT, Fate, Home, World};
+use crate::fates::Fate;
+use crate::world::{AGENT, Home, World};
 
 #[derive(Debug, Clone)]
 enum Act {
@@ -71,18 +72,17 @@ fn play(world: &mut World, acts: Vec<Act>) {
     for act in acts {
         match act {
             Act::Tell(event) => world.tell(event),
-            Act::Resolve(fate) => world.resolve(fate),
+            Act::Resolve(fate) => world.meet(fate),
             Act::Pass(millis) => world.pass(Duration::from_millis(millis)),
             Act::Serve(millis) => world.serve_for(Duration::from_millis(millis)),
             Act::Thaw => world.thaw(),
             Act::Handoff => {
-                world.model.live_handoff(world.elapsed);
                 world.lose_what_is_frozen();
-                world.step(Input::ServerChanged);
+                world.hand_off();
             }
             Act::Restart => {
-                world.model.restart(world.elapsed);
                 world.lose_what_is_frozen();
+                world.model.restart(world.elapsed);
                 world.step(Input::ServerChanged);
             }
             Act::ForeignReport(seq) => {
@@ -96,7 +96,7 @@ fn play(world: &mut World, acts: Vec<Act>) {
     }
 }
 
-/// So many, or as many as `PROPTEST_CASES` says.
+/// This many cases, or as many as `PROPTEST_CASES` says.
 pub(crate) fn cases(cases: u32) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|asked| asked.parse().ok());
     ProptestConfig {
@@ -109,14 +109,13 @@ pub(crate) fn cases(cases: u32) -> ProptestConfig {
 proptest! {
     #![proptest_config(cases(500))]
 
-    /// Once the server is healthy again, and nobody else writes, the pane
-    /// shows what is wanted.
+    /// Once the server is healthy again and nobody else writes, the pane shows what is wanted.
     #[test]
     fn the_pane_comes_to_show_what_is_wanted(acts in prop::collection::vec(act(), 0..60)) {
         let mut world = World::new();
         play(&mut world, acts);
-        // Whatever a frozen server held back arrives before it is healthy, and
-        // a writer that was yielded to is left alone until an own change.
+        // A frozen server applies what it has received before it is healthy, and a part that has
+        // yielded stays yielded until the host changes it or the server does.
         world.thaw();
         world.step(Input::ServerChanged);
         world.serve_for(Duration::from_secs(70));
@@ -140,7 +139,7 @@ proptest! {
         }
     }
 
-    /// Nothing is asked of a server but our own methods, each in its shape.
+    /// Only the methods that we need are sent, each with the parameters that it takes.
     #[test]
     fn requests_keep_their_shape(acts in prop::collection::vec(act(), 0..60)) {
         let mut world = World::new();
@@ -172,7 +171,7 @@ proptest! {
     }
 }
 
-/// What a server makes of one method, for so many milliseconds from the start.
+/// The fate of one method, and for how many milliseconds from the start.
 fn fate() -> impl Strategy<Value = (Fate, u64)> {
     let fate = prop::sample::select(vec![
         Fate::Served,
@@ -200,16 +199,16 @@ fn method(call: &PaneCall) -> Option<usize> {
 proptest! {
     #![proptest_config(cases(300))]
 
-    /// Each method of a server fails in its own way for a while: it costs
-    /// little, it is told once, what works is true, and five seconds after the
-    /// last fault everything is.
+    /// Each method of a server fails in its own way for a while: that costs few requests and is
+    /// told once, and what works is shown. Five seconds after the last fault, everything is
+    /// shown.
     #[test]
     fn a_method_fails_alone(
         fates in prop::collection::vec(fate(), 4),
         events in prop::collection::vec((event(), 0..8_000u64), 0..8),
         anybodys in any::<bool>(),
     ) {
-        let home = if anybodys { Home::Untold } else { Home::Pane("w1:p1".into()) };
+        let home = if anybodys { Home::Unknown } else { Home::Pane("w1:p1".into()) };
         let mut world = World::at(home, Config::default(), Model::new());
         let mut minutes = [[0u32; 2]; 4];
         let last = fates.iter().map(|(_, until)| *until).max().unwrap_or_default();
@@ -227,7 +226,7 @@ proptest! {
                     if let Some((method, _)) = failing.filter(|_| fate != Fate::Served) {
                         minutes[method][usize::from(now.as_secs() >= 60)] += 1;
                     }
-                    world.resolve(fate);
+                    world.meet(fate);
                     next = Duration::ZERO;
                 }
                 world.pass(next);
@@ -248,12 +247,12 @@ proptest! {
             world.diagnostics
         );
         for (method, [first, _]) in minutes.iter().enumerate() {
-            // A server that is silent altogether is waited for as one that is frozen.
+            // The server may be frozen as a whole, so it is tried more often.
             let silent = [Fate::Late, Fate::Frozen].contains(&fates[method].0);
             let budget = if silent { 45 } else { 24 };
             prop_assert!(*first <= budget, "{first} of method {method}: {fates:?}");
         }
-        // Settling takes its time, too.
+        // This includes the settle time.
         world.meet_for(Duration::from_secs(5), |_| Fate::Served);
         let wanted = world.activity.snapshot(&Config::default());
         let pane = world.pane();
@@ -273,8 +272,8 @@ proptest! {
 proptest! {
     #![proptest_config(cases(10_000))]
 
-    /// The last request is the release, nothing follows it, and a healthy
-    /// server ends clean, also if it takes what was given up only afterwards.
+    /// The last request is the release, and on a healthy server nothing of ours is left, even if
+    /// the server applies requests late that got no answer.
     #[test]
     fn the_end_is_clean(
         acts in prop::collection::vec(act(), 0..60),
@@ -285,14 +284,14 @@ proptest! {
         play(&mut world, acts);
         let in_flight = world.in_flight.as_ref().map(|request| &request.call);
         let gives_back = matches!(in_flight, Some(PaneCall::Release(_)));
-        world.step(Input::Close { budget: Duration::from_millis(500) });
+        world.begin_close();
         let begun = world.elapsed;
         for fate in fates {
             match fate {
-                0 => world.resolve(Fate::Broken),
-                1 => world.resolve(Fate::Unreachable),
+                0 => world.meet(Fate::Broken),
+                1 => world.meet(Fate::Unreachable),
                 2 => world.pass(Duration::from_millis(40)),
-                _ => world.resolve(Fate::Served),
+                _ => world.meet(Fate::Served),
             }
         }
         let fate = if overtakes { Fate::Overtakes } else { Fate::Served };
@@ -304,7 +303,7 @@ proptest! {
         prop_assert!(counters.add_up());
         let told = |outcome| {
             let receipts = world.receipts.iter().filter(|receipt| receipt.outcome == outcome);
-            // Of a session and of the release nobody made an offer.
+            // Sessions and releases do not count as reports.
             let parts = [Part::State, Part::Presentation, Part::Tokens];
             receipts.filter(|receipt| parts.contains(&receipt.of)).count() as u64
         };
@@ -317,12 +316,11 @@ proptest! {
         prop_assert_eq!(told(Outcome::Failed), counters.dropped);
 
         if matches!(ended, Ended::Released | Ended::ReleasedUncleared) {
-            // Who was never let claim it, or gave it back before, has only a
-            // title to take off.
+            // Without a claim, or after it was given back, there is only metadata to clear.
             let last = world.methods().last().copied();
             let had_row = world.claimed && !gives_back;
             prop_assert!(last == Some("pane.release_agent") || !had_row, "{:?}", last);
-            // What was frozen or abandoned is older than the release.
+            // The frozen and abandoned requests are older than the release.
             world.thaw();
             prop_assert!(world.pane().agent.as_deref() != Some(AGENT));
         }

@@ -1,21 +1,19 @@
-//! What a server refuses: it costs little, keeps nothing up that it is not
-//! about, and what is about the moment is tried again.
+//! What a server refuses: a refused request costs little and holds up nothing else, and what may
+//! be accepted later is tried again.
 
 use std::time::Duration;
 
 use fake_herdr::Model;
 use herdr_reporter::machine::{Input, PaneCall};
-use herdr_reporter::{Config, DiagnosticKind, Ended};
+use herdr_reporter::{Config, DiagnosticKind, Ended, Outcome, Part, Reason};
 use serde_json::json;
 
-use crate::events::{asked, started};
-use crate::world::{AGENT, Fate, Home, PANE, World};
-
-const SECOND: Duration = Duration::from_secs(1);
-const BUDGET: Duration = Duration::from_millis(500);
+use crate::events::{asked, started, title, token};
+use crate::fates::Fate;
+use crate::world::{Home, MINUTE, PANE, SECOND, World};
 
 #[test]
-fn a_refusal_that_is_not_about_the_request_is_not_asked_in_a_loop() {
+fn a_refusal_that_is_not_about_the_request_does_not_cause_a_loop() {
     let refused = |_: &PaneCall| Fate::Refused("invalid_resume_argv");
     let mut world = World::new();
     world.tell(started());
@@ -30,102 +28,126 @@ fn a_refusal_that_is_not_about_the_request_is_not_asked_in_a_loop() {
 }
 
 #[test]
-fn b32_a_search_that_is_put_off_goes_on() {
-    let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
-    world.tell(started());
-    world.serve_for(SECOND);
-    world.foreign_call("pane.split", &json!({"target_pane_id": PANE, "direction": "right"}));
-    let beside = world.model.pane_ids().into_iter().find(|id| id != PANE).unwrap();
-    world.model.live_handoff(world.elapsed);
-    world.home = Home::Pane(beside.clone());
+fn a_refusal_between_broken_connections_is_told_once() {
+    let mut world = World::decorated();
+    let mut count = 0;
+    world.meet_for(Duration::from_secs(120), |_| {
+        count += 1;
+        if count % 2 == 0 { Fate::Broken } else { Fate::Refused("not_supported") }
+    });
+    assert!(count > 20, "{count}");
+    let told = world.told();
+    assert!(told.len() <= 2, "{count} requests: {told:?}");
     world.step(Input::ServerChanged);
-    let mut put_off = 0;
-    world.meet_for(Duration::from_secs(5), |call| {
-        let searches = matches!(call, PaneCall::List(_));
-        put_off += usize::from(searches);
-        if searches && put_off < 3 { Fate::Refused("server_unavailable") } else { Fate::Served }
-    });
-    assert_eq!(world.seen(&beside).agent.as_deref(), Some(AGENT), "{:?}", world.methods());
-    assert_eq!(world.pane().agent, None);
+    world.meet_for(Duration::from_secs(2), |_| Fate::Refused("not_supported"));
+    assert_eq!(world.told()[told.len()..], [DiagnosticKind::ProtocolRejected], "re-armed");
 }
 
 #[test]
-fn a_release_that_is_put_off_is_asked_for_again() {
-    for code in ["server_unavailable", "rate_limited", "internal_error"] {
-        let mut world = World::shown();
-        world.step(Input::Close { budget: BUDGET });
-        let mut refused = 0;
-        world.meet_for(SECOND, |call| match call {
-            PaneCall::Release(_) if refused < 2 => {
-                refused += 1;
-                Fate::Refused(code)
-            }
-            _ => Fate::Served,
-        });
-        assert_eq!(world.ended, Some(Ended::Released), "{code}");
-        assert_eq!(world.pane().agent, None, "{code}");
-    }
-    // One that will not be taken is not asked for again.
+fn f23_a_refusal_of_the_old_server_says_nothing_about_the_new_one() {
     let mut world = World::shown();
-    world.step(Input::Close { budget: BUDGET });
-    world.meet_for(SECOND, |call| match call {
-        PaneCall::Release(_) => Fate::Refused("invalid_agent"),
-        _ => Fate::Served,
-    });
-    assert_eq!(world.ended, Some(Ended::NotReleased));
-    assert_eq!(world.sent_to("pane.release_agent").count(), 1);
-}
-
-#[test]
-fn what_was_on_its_way_when_the_end_began_keeps_no_clear_up() {
-    for fate in [Fate::Refused("invalid_request"), Fate::Broken, Fate::Unreachable] {
-        let mut world = World::shown();
-        world.tell(asked("x"));
-        assert!(matches!(world.in_flight.as_ref().unwrap().call, PaneCall::Report(_)));
-        world.step(Input::Close { budget: BUDGET });
-        world.resolve(fate);
-        world.serve_for(SECOND);
-        assert_eq!(world.ended, Some(Ended::Released), "{fate:?}");
-        let pane = world.pane();
-        assert_eq!((pane.agent, pane.title, pane.tokens.len()), (None, None, 0), "{fate:?}");
-    }
-}
-
-#[test]
-fn a_server_that_refuses_to_be_read_still_gets_the_clears() {
-    let mut world = World::shown();
-    world.step(Input::Close { budget: BUDGET });
-    world.meet_for(SECOND, |call| match call {
-        PaneCall::Get(_) => Fate::Refused("unknown_method"),
-        _ => Fate::Served,
-    });
-    assert_eq!(world.ended, Some(Ended::Released));
+    world.tell(asked("x"));
+    world.hand_off();
+    world.meet(Fate::Refused("invalid_request"));
+    world.serve_for(SECOND);
     let pane = world.pane();
-    assert_eq!((pane.agent, pane.title, pane.tokens.len()), (None, None, 0));
+    assert_eq!((pane.agent_status.as_str(), pane.title.as_deref()), ("blocked", Some("T")));
+    assert_eq!(world.told(), []);
 }
 
 #[test]
-fn a_clear_that_is_refused_is_not_asked_for_again() {
-    let mut world = World::shown();
-    world.step(Input::Close { budget: BUDGET });
-    world.meet_for(SECOND, |call| match call {
-        PaneCall::Metadata(_) => Fate::Refused("invalid_request"),
-        _ => Fate::Served,
-    });
-    assert_eq!(world.ended, Some(Ended::ReleasedUncleared));
-    let end = world.methods().split_off(world.sent.len() - 3);
-    assert_eq!(end, ["pane.get", "pane.report_metadata", "pane.release_agent"]);
-    assert_eq!(world.diagnostics.iter().map(|it| it.kind).collect::<Vec<DiagnosticKind>>(), []);
+fn f18_a_method_that_fails_backs_off_and_is_told_once() {
+    type Hits = fn(&PaneCall) -> bool;
+    let methods: [Hits; 4] = [
+        |call| matches!(call, PaneCall::Metadata(_)),
+        |call| matches!(call, PaneCall::Report(_)),
+        |call| matches!(call, PaneCall::Get(_)),
+        |call| matches!(call, PaneCall::Processes(_)),
+    ];
+    let fates = [Fate::Broken, Fate::Nonsense, Fate::Refused("unknown_method"), Fate::Frozen];
+    for (method, fails) in methods.into_iter().enumerate() {
+        for fate in fates {
+            let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
+            world.tell(started());
+            world.tell(title("T"));
+            world.tell(token("branch", Some("main")));
+            let mut counts = [0; 5];
+            for count in &mut counts {
+                let until = |call: &PaneCall| {
+                    *count += usize::from(fails(call));
+                    if fails(call) { fate } else { Fate::Served }
+                };
+                world.meet_for(MINUTE, until);
+            }
+            let case = format!("method {method}, {fate:?}: {counts:?}, {:?}", world.diagnostics);
+            assert!(counts[0] <= 20, "{case}");
+            assert!(counts[1..].iter().all(|count| *count <= 4), "{case}");
+            assert!(world.diagnostics.len() <= 1, "{case}");
+            // A failing identity question need not be told: the pane is claimed without proof.
+            assert!(world.diagnostics.len() == 1 || method == 3, "{case}");
+            let pane = world.pane();
+            if method != 1 {
+                assert_eq!(pane.agent_status, "working", "{case}");
+            }
+            if method != 0 {
+                assert_eq!(pane.tokens["branch"], "main", "{case}");
+            }
+            world.thaw();
+            world.serve_for(Duration::from_secs(21));
+            let pane = world.pane();
+            assert_eq!((pane.agent_status.as_str(), pane.title.as_deref()), ("working", Some("T")));
+        }
+    }
+}
+
+#[test]
+fn f19_on_a_full_pane_only_the_new_token_is_left_out_and_named() {
+    let mut world = World::new();
+    for part in 0..2 {
+        let tokens: serde_json::Map<_, _> =
+            (0..15).map(|n| (format!("x{part}-{n}"), json!("v"))).collect();
+        world.foreign("pane.report_metadata", json!({"source": "custom:x", "tokens": tokens}));
+    }
+    world.tell(started());
+    world.tell(token("model", Some("m")));
+    world.tell_and_serve(token("ctx", Some("1k")));
+    world.tell(token("branch", Some("main")));
+    world.tell_and_serve(token("ctx", Some("2k")));
+    assert_eq!(world.pane().tokens["ctx"], "2k");
+    assert_eq!(world.told(), [DiagnosticKind::ProtocolRejected]);
+    assert!(world.diagnostics[0].detail.contains("branch"), "{:?}", world.diagnostics);
+    world.serve_for(Duration::from_secs(300));
+    world.tell_and_serve(token("ctx", Some("3k")));
+    let pane = world.pane();
+    assert_eq!((pane.tokens["model"].as_str(), pane.tokens["ctx"].as_str()), ("m", "3k"));
+    assert_eq!(world.told().len(), 1);
+    let gone = json!({"source": "custom:x", "tokens": {"x0-0": null}});
+    world.foreign("pane.report_metadata", gone);
+    world.serve_for(Duration::from_secs(31));
+    assert_eq!(world.pane().tokens["branch"], "main");
+}
+
+#[test]
+fn a_full_pane_refuses_the_tokens_and_nothing_else() {
+    let mut world = World::new();
+    for part in 0..2 {
+        let tokens: serde_json::Map<_, _> =
+            (0..16).map(|n| (format!("x{part}-{n}"), json!("v"))).collect();
+        world.foreign("pane.report_metadata", json!({"source": "custom:x", "tokens": tokens}));
+    }
+    world.tell(started());
+    world.tell(title("T"));
+    world.tell_and_serve(token("branch", Some("main")));
+    assert_eq!(world.pane().title.as_deref(), Some("T"));
+    assert_eq!(world.told(), [DiagnosticKind::ProtocolRejected]);
+    assert_eq!(world.counters().dropped, 1);
 }
 
 #[test]
 fn what_could_not_be_cleared_before_a_release_is_cleared_later() {
     let mut world = World::shown();
     world.tell(herdr_reporter::AgentEvent::Release);
-    world.meet_for(SECOND, |call| match call {
-        PaneCall::Metadata(_) => Fate::Refused("invalid_request"),
-        _ => Fate::Served,
-    });
+    world.refuse_for(SECOND, "pane.report_metadata", "invalid_request");
     let pane = world.pane();
     assert_eq!((pane.agent, pane.tokens.len()), (None, 1));
     world.serve_for(Duration::from_secs(61));
@@ -134,7 +156,7 @@ fn what_could_not_be_cleared_before_a_release_is_cleared_later() {
 }
 
 #[test]
-fn a_release_that_is_refused_is_asked_for_again_after_a_rest_and_at_the_end() {
+fn a_refused_release_backs_off_and_is_repeated_at_the_end() {
     let mut world = World::shown();
     world.tell(herdr_reporter::AgentEvent::Release);
     let refused = |call: &PaneCall| match call {
@@ -146,4 +168,76 @@ fn a_release_that_is_refused_is_asked_for_again_after_a_rest_and_at_the_end() {
     assert!((10..=20).contains(&asked), "{asked} in 50 s");
     assert_eq!(world.close(), Ended::Released);
     assert_eq!(world.pane().agent, None);
+}
+
+#[test]
+fn a_release_is_repeated_while_the_server_is_busy() {
+    for code in ["server_unavailable", "rate_limited", "internal_error"] {
+        let mut world = World::shown();
+        world.begin_close();
+        let mut refused = 0;
+        world.meet_for(SECOND, |call| match call {
+            PaneCall::Release(_) if refused < 2 => {
+                refused += 1;
+                Fate::Refused(code)
+            }
+            _ => Fate::Served,
+        });
+        assert_eq!(world.ended, Some(Ended::Released), "{code}");
+        assert_eq!(world.pane().agent, None, "{code}");
+    }
+    // A release that the server will not accept later is not repeated.
+    let mut world = World::shown();
+    world.begin_close();
+    world.refuse_for(SECOND, "pane.release_agent", "invalid_agent");
+    assert_eq!(world.ended, Some(Ended::NotReleased));
+    assert_eq!(world.sent_to("pane.release_agent").count(), 1);
+}
+
+#[test]
+fn a_failure_of_an_older_request_does_not_stop_the_clears() {
+    for fate in [Fate::Refused("invalid_request"), Fate::Broken, Fate::Unreachable] {
+        let mut world = World::shown();
+        world.tell(asked("x"));
+        assert!(matches!(world.in_flight.as_ref().unwrap().call, PaneCall::Report(_)));
+        world.begin_close();
+        world.meet(fate);
+        world.serve_for(SECOND);
+        assert_eq!(world.ended, Some(Ended::Released), "{fate:?}");
+        let pane = world.pane();
+        assert_eq!((pane.agent, pane.title, pane.tokens.len()), (None, None, 0), "{fate:?}");
+    }
+}
+
+#[test]
+fn a_server_that_refuses_read_backs_still_gets_the_clears() {
+    let mut world = World::shown();
+    world.begin_close();
+    world.refuse_for(SECOND, "pane.get", "unknown_method");
+    assert_eq!(world.ended, Some(Ended::Released));
+    let pane = world.pane();
+    assert_eq!((pane.agent, pane.title, pane.tokens.len()), (None, None, 0));
+}
+
+#[test]
+fn a_refused_clear_is_not_repeated() {
+    let mut world = World::shown();
+    world.begin_close();
+    world.refuse_for(SECOND, "pane.report_metadata", "invalid_request");
+    assert_eq!(world.ended, Some(Ended::ReleasedUncleared));
+    let end = world.methods().split_off(world.sent.len() - 3);
+    assert_eq!(end, ["pane.get", "pane.report_metadata", "pane.release_agent"]);
+    assert_eq!(world.told(), []);
+}
+
+#[test]
+fn f25_a_refused_release_tells_the_servers_code() {
+    let mut world = World::shown();
+    world.begin_close();
+    world.refuse_for(SECOND, "pane.release_agent", "report_failed");
+    assert_eq!(world.ended, Some(Ended::NotReleased));
+    let last = world.receipts.iter().find(|it| it.of == Part::Release).unwrap();
+    assert_eq!(last.outcome, Outcome::Failed);
+    assert_eq!(last.reason, Some(Reason::Rejected("report_failed".into())));
+    assert_eq!(world.told(), [DiagnosticKind::ProtocolRejected]);
 }

@@ -1,14 +1,13 @@
-//! What a healthy server is told, and when.
+//! What is sent to a healthy server, and when.
 
 use std::time::Duration;
 
 use herdr_reporter::{AgentEvent, Config, Outcome, Part};
 use serde_json::json;
 
-use crate::events::{answered, asked, session, settled, started, title, token};
-use crate::world::{AGENT, EPOCH, Fate, World};
-
-const SECOND: Duration = Duration::from_secs(1);
+use crate::events::{answered, asked, session, settled, started, title};
+use crate::fates::Fate;
+use crate::world::{AGENT, EPOCH, SECOND, World};
 
 fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -18,8 +17,7 @@ fn ms(millis: u64) -> Duration {
 fn a_turn_goes_through_its_states_in_order_with_rising_numbers() {
     let mut world = World::new();
     for event in [session("s"), started(), asked("bash"), answered(), settled()] {
-        world.tell(event);
-        world.serve_for(SECOND);
+        world.tell_and_serve(event);
     }
     let states: Vec<_> = world.sent_to("pane.report_agent").map(|p| p["state"].clone()).collect();
     assert_eq!(states, ["idle", "working", "blocked", "working", "idle"]);
@@ -32,14 +30,12 @@ fn a_turn_goes_through_its_states_in_order_with_rising_numbers() {
 }
 
 #[test]
-fn the_reason_of_a_block_is_visible_and_gone_after() {
+fn the_reason_of_a_block_shows_until_the_block_ends() {
     let mut world = World::new();
     world.tell(started());
-    world.tell(asked("Approve rm -rf?"));
-    world.serve_for(SECOND);
+    world.tell_and_serve(asked("Approve rm -rf?"));
     assert_eq!(world.pane().state_labels["blocked"], "Approve rm -rf?");
-    world.tell(answered());
-    world.serve_for(SECOND);
+    world.tell_and_serve(answered());
     assert!(world.pane().state_labels.is_empty());
     assert_eq!(world.pane().agent_status, "working");
 }
@@ -65,19 +61,15 @@ fn a_title_update_keeps_name_and_labels() {
 fn an_emptied_title_is_cleared_without_an_error() {
     let mut world = World::new();
     world.tell(started());
-    world.tell(title("Something"));
-    world.serve_for(SECOND);
-    world.tell(title("\u{1b}\n"));
-    world.serve_for(SECOND);
+    world.tell_and_serve(title("Something"));
+    world.tell_and_serve(title("\u{1b}\n"));
     assert_eq!(world.pane().title, None);
     assert!(world.diagnostics.is_empty());
 }
 
 #[test]
 fn a_short_idle_between_two_turns_is_never_shown() {
-    let mut world = World::new();
-    world.tell(started());
-    world.serve_for(SECOND);
+    let mut world = World::working();
     for _ in 0..20 {
         world.tell(settled());
         world.serve_for(ms(200));
@@ -92,9 +84,7 @@ fn a_short_idle_between_two_turns_is_never_shown() {
 
 #[test]
 fn a_flush_and_a_block_do_not_wait_for_settling() {
-    let mut world = World::new();
-    world.tell(started());
-    world.serve_for(SECOND);
+    let mut world = World::working();
     world.tell(settled());
     world.step(herdr_reporter::machine::Input::Flush);
     world.serve_for(ms(60));
@@ -110,9 +100,7 @@ fn a_flush_and_a_block_do_not_wait_for_settling() {
 
 #[test]
 fn a_flood_of_titles_is_paced_and_the_last_one_shows() {
-    let mut world = World::new();
-    world.tell(started());
-    world.serve_for(SECOND);
+    let mut world = World::working();
     let before = world.sent_to("pane.report_metadata").count();
     let begun = world.elapsed;
     for n in 0..10_000 {
@@ -134,38 +122,32 @@ fn a_flood_of_titles_is_paced_and_the_last_one_shows() {
 }
 
 #[test]
-fn forty_tokens_go_in_portions_and_the_rest_is_refused_here() {
+fn tokens_go_in_chunks_and_more_than_32_are_refused() {
     let mut world = World::new();
     let tokens = (0..40).map(|n| (format!("k{n:02}"), Some("v".to_owned())));
     let refused = world.activity.apply(AgentEvent::tokens_changed(tokens)).unwrap_err();
     assert!(refused.to_string().contains("`k32`"), "{refused}");
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert_eq!(world.pane().tokens.len(), 32);
     assert!(world.diagnostics.is_empty());
 }
 
 #[test]
-fn nothing_but_watch_and_refresh_happens_while_nothing_changes() {
-    let mut world = World::new();
-    world.tell(started());
-    world.tell(title("T"));
-    world.tell(token("branch", Some("main")));
-    world.serve_for(SECOND);
+fn without_changes_the_pane_is_only_watched_and_refreshed() {
+    let mut world = World::shown();
     let before = world.sent.len();
     world.serve_for(Duration::from_secs(59));
     let methods = &world.methods()[before..];
     assert!(methods.iter().all(|method| *method == "pane.get"), "{methods:?}");
     assert!(methods.len() <= 15, "{} in a minute", methods.len());
 
-    world.tell(settled());
-    world.serve_for(SECOND);
+    world.tell_and_serve(settled());
     let before = world.sent.len();
     world.serve_for(Duration::from_secs(600));
     let methods = &world.methods()[before..];
     let looks = methods.iter().filter(|method| **method == "pane.get").count();
     assert!(looks <= 10, "{looks} looks in ten minutes");
-    // One for the title, and one for the tokens, which go alone.
+    // Title and tokens are refreshed in separate requests.
     assert!(methods.len() - looks <= 20, "two refreshes a minute: {methods:?}");
     assert_eq!(world.pane().title.as_deref(), Some("T"), "refreshed before its ttl");
     assert_eq!(world.pane().tokens["branch"], "main");
@@ -173,11 +155,7 @@ fn nothing_but_watch_and_refresh_happens_while_nothing_changes() {
 
 #[test]
 fn what_was_delivered_is_judged_once() {
-    let mut world = World::new();
-    world.tell(started());
-    world.tell(title("T"));
-    world.tell(token("branch", Some("main")));
-    world.serve_for(SECOND);
+    let world = World::shown();
     let applied: Vec<Part> = world
         .receipts
         .iter()
@@ -189,10 +167,8 @@ fn what_was_delivered_is_judged_once() {
 }
 
 #[test]
-fn an_idle_read_back_as_done_is_no_difference() {
-    let mut world = World::new();
-    world.tell(started());
-    world.serve_for(SECOND);
+fn idle_that_reads_back_as_done_counts_as_shown() {
+    let mut world = World::working();
     let workspace = json!({"id": "f", "method": "workspace.create", "params": {"focus": true}});
     world.model.request(world.elapsed, format!("{workspace}\n").as_bytes());
     world.tell(settled());
@@ -203,23 +179,16 @@ fn an_idle_read_back_as_done_is_no_difference() {
 
 #[test]
 fn f12_a_release_forgets_everything_until_something_begins() {
-    let mut world = World::new();
-    world.tell(started());
-    world.tell(title("T"));
-    world.tell(token("branch", Some("main")));
-    world.serve_for(SECOND);
-    world.tell(AgentEvent::Release);
-    world.serve_for(SECOND);
+    let mut world = World::shown();
+    world.tell_and_serve(AgentEvent::Release);
     let pane = world.pane();
     assert_eq!((pane.agent, pane.title, pane.tokens.len()), (None, None, 0));
     assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
     for late in [title("T2"), AgentEvent::tool_finished("x"), AgentEvent::agent_settled()] {
-        world.tell(late);
-        world.serve_for(SECOND);
+        world.tell_and_serve(late);
         assert_eq!(world.pane().agent, None);
     }
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     assert_eq!(world.pane().agent.as_deref(), Some(AGENT));
     assert_eq!(world.pane().title.as_deref(), Some("T2"));
     assert!(world.pane().tokens.is_empty());
@@ -229,13 +198,11 @@ fn f12_a_release_forgets_everything_until_something_begins() {
 fn a_new_session_goes_out_again_with_the_next_report() {
     let mut world = World::new();
     world.tell(session("a"));
-    world.tell(started());
-    world.serve_for(SECOND);
+    world.tell_and_serve(started());
     for n in 0..50 {
-        // It ends what the last one left open.
+        // A new session ends what the last one left open.
         world.tell(session(&format!("s{n}")));
-        world.tell(started());
-        world.serve_for(SECOND);
+        world.tell_and_serve(started());
     }
     let last = world.sent_to("pane.report_agent").last().unwrap();
     assert_eq!(last["agent_session_id"], "s49");
@@ -246,7 +213,7 @@ fn a_new_session_goes_out_again_with_the_next_report() {
 fn a_lost_answer_is_retried_under_its_number() {
     let mut world = World::new();
     world.tell(started());
-    world.resolve(Fate::Unanswered);
+    world.meet(Fate::Unanswered);
     world.serve_for(SECOND);
     let seqs: Vec<_> = world.sent_to("pane.report_agent").map(|p| p["seq"].clone()).collect();
     assert_eq!(seqs.len(), 2);

@@ -1,27 +1,24 @@
-//! What is said of a state, by what the pane shows (protocol §5.8).
+//! What a read-back says about a state (protocol §5.8).
 
 use std::time::Duration;
 
-use herdr_proto::{AgentLabel, PaneId, PaneInfo, ReportState, SourceId};
-use herdr_reporter::machine::{Answer, Claim, Input, Now, PaneCall, PaneMachine};
+use herdr_proto::{PaneInfo, ReportState};
+use herdr_reporter::machine::{Answer, Input, Now, PaneCall, PaneMachine};
 use herdr_reporter::sidecar::Activity;
 use herdr_reporter::{AgentEvent, Config, Part, Reason};
 use serde_json::{Value, json};
 
+use crate::one_shots::claim;
 use crate::world::{EPOCH, PANE};
 
-/// Reports a state on a pane that shows this, whatever is reported.
+/// Why the state does not show, on a pane that shows the same whatever is reported.
 fn judged(label: &str, state: ReportState, shown: &Value) -> Option<Reason> {
     let mut pane = json!({"pane_id": PANE});
     pane.as_object_mut().unwrap().extend(shown.as_object().unwrap().clone());
     let pane: PaneInfo = serde_json::from_value(pane).unwrap();
 
     let (config, mut activity) = (Config::default(), Activity::default());
-    let (source, agent) = (SourceId::parse("custom:host"), AgentLabel::parse(label));
-    let mut claim =
-        Claim::new(PaneId::parse(PANE).unwrap(), source.unwrap(), agent.unwrap(), config.clone());
-    claim.config.any_pane = true;
-    let mut machine = PaneMachine::new(claim);
+    let mut machine = PaneMachine::new(claim(label));
     activity.apply(AgentEvent::state_set(state, None)).unwrap();
     let mut input = Input::Wanted(activity.snapshot(&config).map(Box::new));
     for n in 0..100 {
@@ -36,7 +33,7 @@ fn judged(label: &str, state: ReportState, shown: &Value) -> Option<Reason> {
             None => Input::Timer,
         };
     }
-    panic!("nothing was said")
+    panic!("no receipt of the state")
 }
 
 #[test]

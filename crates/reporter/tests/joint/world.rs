@@ -1,15 +1,17 @@
-//! A pane machine, the model that it reports to, and what goes on between.
+//! A pane machine and the model that it reports to, joined without a socket.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use fake_herdr::{Answer as Served, Model, Observation};
+use fake_herdr::{Model, Observation};
 use herdr_proto::{AgentLabel, PaneId, SourceId};
 use herdr_reporter::machine::{
-    Answer, Claim, Failure, FailureKind, Identity, Input, Now, PaneCall, PaneMachine, Request, Step,
+    Answer, Claim, Failure, Identity, Input, Now, PaneCall, PaneMachine, Request, Step,
 };
 use herdr_reporter::sidecar::Activity;
-use herdr_reporter::{AgentEvent, Config, Counters, Diagnostic, Ended, Receipt};
+use herdr_reporter::{
+    AgentEvent, Config, Counters, Diagnostic, DiagnosticKind, Ended, Outcome, Part, Receipt,
+};
 use serde_json::{Value, json};
 
 use crate::events;
@@ -17,47 +19,23 @@ use crate::events;
 pub(crate) const PANE: &str = "w1:p1";
 pub(crate) const SOURCE: &str = "custom:host";
 pub(crate) const AGENT: &str = "host";
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
+pub(crate) const MINUTE: Duration = Duration::from_secs(60);
+/// How long an ending may take.
+pub(crate) const CLOSE_BUDGET: Duration = Duration::from_millis(500);
 /// Where the wall clock starts, in microseconds.
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
-/// Where the agent runs, as far as the processes of this machine tell.
+/// Where the agent runs, as the processes of this machine tell it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Home {
     /// In this pane.
     Pane(String),
     /// In no pane of this server.
     Elsewhere,
-    /// Nobody can tell.
-    Untold,
+    /// The processes do not tell.
+    Unknown,
 }
-
-/// What becomes of the request in flight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// Taken and answered.
-    Served,
-    /// Taken; the answer is lost.
-    Unanswered,
-    /// Not answered in time, and taken later ([`World::thaw`]).
-    Frozen,
-    /// Nobody there.
-    Unreachable,
-    /// The connection breaks before anything is taken.
-    Broken,
-    /// Taken and answered just before it would be given up.
-    Late,
-    /// Taken and answered before what was frozen earlier.
-    Overtakes,
-    /// Answered with `ok`, and not taken; reads are answered truly.
-    Pretended,
-    /// Not taken, and refused with this code.
-    Refused(&'static str),
-    /// Answered with what is no reply.
-    Nonsense,
-}
-
-/// As late as an answer may be (a request is given up after 1.5 s).
-const LATE: Duration = Duration::from_millis(1400);
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct World {
@@ -77,14 +55,15 @@ pub(crate) struct World {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Every request line as it was sent.
     pub(crate) sent: Vec<Value>,
-    /// A report of the state may have been taken since the last release before
-    /// the end.
+    /// A report of the state may have been applied, and was not released before the end
+    /// began.
     pub(crate) claimed: bool,
-    closing: bool,
-    /// Metadata that is reported once has no number and no guard.
-    unnumbered: bool,
-    frozen: VecDeque<Vec<u8>>,
-    /// The last number of the state's mark, and of the metadata's.
+    pub(crate) closing: bool,
+    /// A one-shot reports, and its metadata has no sequence number and no guard.
+    one_shot: bool,
+    /// The requests that a frozen server has received and not applied.
+    pub(crate) frozen: VecDeque<Vec<u8>>,
+    /// The last sequence number of the state's mark, and of the metadata's.
     last_seqs: [u64; 2],
 }
 
@@ -96,11 +75,24 @@ impl World {
     /// A world in which nobody asks whose pane it is.
     pub(crate) fn with(mut config: Config, model: Model) -> Self {
         config.any_pane = true;
-        Self::at(Home::Untold, config, model)
+        Self::at(Home::Unknown, config, model)
     }
 
-    /// A world in which the agent works and has said a title and a token;
-    /// nothing of it is served yet.
+    /// A world in which the agent works, which is on the pane.
+    pub(crate) fn working() -> Self {
+        let mut world = Self::new();
+        world.tell_and_serve(events::started());
+        world
+    }
+
+    /// The next run on the pane of an earlier one.
+    pub(crate) fn after(earlier: &mut Self) -> Self {
+        let mut world = Self::with(Config::default(), std::mem::take(&mut earlier.model));
+        world.elapsed = earlier.elapsed;
+        world
+    }
+
+    /// A world in which the agent works and has said a title and a token. Nothing is served yet.
     pub(crate) fn decorated() -> Self {
         let mut world = Self::new();
         world.tell(events::started());
@@ -109,7 +101,7 @@ impl World {
         world
     }
 
-    /// The same, when all of it is on the pane.
+    /// The same, once all of it is on the pane.
     pub(crate) fn shown() -> Self {
         let mut world = Self::decorated();
         world.serve_for(Duration::from_secs(1));
@@ -127,7 +119,7 @@ impl World {
     }
 
     pub(crate) fn of(claim: Claim, home: Home, config: Config, model: Model) -> Self {
-        let unnumbered = claim.once.is_some();
+        let one_shot = claim.once.is_some();
         Self {
             model,
             machine: PaneMachine::new(claim),
@@ -145,7 +137,7 @@ impl World {
             sent: Vec::new(),
             claimed: false,
             closing: false,
-            unnumbered,
+            one_shot,
             frozen: VecDeque::new(),
             last_seqs: [0; 2],
         }
@@ -155,10 +147,15 @@ impl World {
         let gives_back = event == AgentEvent::Release;
         self.activity.apply(event).unwrap();
         let wanted = self.activity.snapshot(&self.config).map(Box::new);
-        // As the shell does: who has not said anything gives nothing back.
+        // As the engine does: a host that has not said anything yet gives nothing back.
         if wanted.is_some() || gives_back {
             self.step(Input::Wanted(wanted));
         }
+    }
+
+    pub(crate) fn tell_and_serve(&mut self, event: AgentEvent) {
+        self.tell(event);
+        self.serve_for(SECOND);
     }
 
     pub(crate) fn step(&mut self, input: Input) {
@@ -169,7 +166,7 @@ impl World {
         let Step { abandon, request, receipts, diagnostics, wake, quiet, ended, .. } =
             self.machine.step(self.now(), input);
         if abandon {
-            // On a real socket an abandoned request may yet arrive.
+            // On a real socket an abandoned request may still arrive.
             if let Some(request) = self.in_flight.take() {
                 self.frozen.push_back(request.call.encode("t").unwrap());
             }
@@ -187,121 +184,25 @@ impl World {
         assert!(self.counters().add_up(), "{:?}", self.counters());
     }
 
-    /// Lets the request in flight meet its fate, in one millisecond.
-    pub(crate) fn resolve(&mut self, fate: Fate) {
-        self.elapsed += Duration::from_millis(1);
-        let Some(Request { call, deadline, .. }) = self.in_flight.take() else { return };
-        let line = call.encode("t").unwrap();
-        match call {
-            PaneCall::Report(_) if !matches!(fate, Fate::Refused(_) | Fate::Unreachable) => {
-                self.claimed = true;
-            }
-            PaneCall::Release(_) if matches!(fate, Fate::Served | Fate::Overtakes) => {
-                self.claimed &= self.closing;
-            }
-            _ => {}
-        }
-        let failure = |kind| Input::Answered(Err(Failure::new(kind, "a test's fault")));
-        let input = match fate {
-            Fate::Served => {
-                let answer = self.serve(&call, &line);
-                return self.answer(answer);
-            }
-            Fate::Late => {
-                self.elapsed += LATE;
-                let answer = self.serve(&call, &line);
-                return self.answer(answer);
-            }
-            Fate::Overtakes => {
-                let answer = self.ask(&call, &line);
-                return self.answer(answer);
-            }
-            Fate::Pretended if is_read(&call) => {
-                let answer = self.ask(&call, &line);
-                return self.answer(answer);
-            }
-            Fate::Pretended => Input::Answered(Ok(Answer::Ack)),
-            Fate::Refused(code) => {
-                let error = json!({"id": "t", "error": {"code": code, "message": "m"}});
-                return self.answer(call.decode(error.to_string().as_bytes()));
-            }
-            Fate::Unanswered => {
-                let _ = self.serve(&call, &line);
-                self.elapsed += deadline;
-                failure(FailureKind::Timeout)
-            }
-            Fate::Frozen => {
-                self.frozen.push_back(line);
-                self.elapsed += deadline;
-                failure(FailureKind::Timeout)
-            }
-            Fate::Nonsense => {
-                let nonsense = json!({"id": "t", "result": {"type": "nonsense"}}).to_string();
-                return self.answer(Err(call.decode(nonsense.as_bytes()).err().unwrap_or_else(
-                    || Failure::new(FailureKind::Malformed, "a test's nonsense"),
-                )));
-            }
-            Fate::Unreachable => failure(FailureKind::Unreachable),
-            Fate::Broken => failure(FailureKind::Broken),
-        };
-        self.step(input);
-    }
-
-    /// What a frozen server received it applies when it goes on, before
-    /// anything newer.
-    pub(crate) fn thaw(&mut self) {
-        while let Some(line) = self.frozen.pop_front() {
-            self.model.request(self.elapsed, &line);
-        }
-    }
-
-    /// What a server has received and not taken goes with its process.
-    pub(crate) fn lose_what_is_frozen(&mut self) {
-        self.frozen.clear();
-    }
-
-    /// Time passes; timers that fall into it fire, and nothing is answered.
-    pub(crate) fn pass(&mut self, time: Duration) {
-        let until = self.elapsed + time;
-        while let Some(wake) = self.wake.filter(|wake| *wake <= until && self.ended.is_none()) {
-            self.elapsed = self.elapsed.max(wake);
-            self.wake = None;
-            self.step(Input::Timer);
-        }
-        self.elapsed = until;
-    }
-
-    /// Time passes on a healthy server.
-    pub(crate) fn serve_for(&mut self, time: Duration) {
-        self.meet_for(time, |_| Fate::Served);
-    }
-
-    /// Time passes, and each request meets the fate that it is given.
-    pub(crate) fn meet_for(&mut self, time: Duration, mut fate: impl FnMut(&PaneCall) -> Fate) {
-        let until = self.elapsed + time;
-        while self.ended.is_none() {
-            if let Some(request) = &self.in_flight {
-                let fate = fate(&request.call);
-                self.resolve(fate);
-                if self.elapsed > until {
-                    break;
-                }
-            } else if let Some(wake) = self.wake.filter(|wake| *wake <= until) {
-                self.elapsed = self.elapsed.max(wake);
-                self.wake = None;
-                self.step(Input::Timer);
-            } else {
-                break;
-            }
-        }
-        self.elapsed = self.elapsed.max(until);
-    }
-
-    /// Closes on a healthy server and says how it went.
+    /// Closes on a healthy server.
     pub(crate) fn close(&mut self) -> Ended {
-        self.step(Input::Close { budget: Duration::from_millis(500) });
-        self.serve_for(Duration::from_secs(1));
+        self.begin_close();
+        self.serve_for(SECOND);
         self.ended.expect("a close ends")
+    }
+
+    pub(crate) fn begin_close(&mut self) {
+        self.step(Input::Close { budget: CLOSE_BUDGET });
+    }
+
+    /// The kinds of the diagnostics so far.
+    pub(crate) fn told(&self) -> Vec<DiagnosticKind> {
+        self.diagnostics.iter().map(|diagnostic| diagnostic.kind).collect()
+    }
+
+    /// The outcomes in the receipts of a part so far.
+    pub(crate) fn outcomes(&self, part: Part) -> Vec<Outcome> {
+        self.receipts.iter().filter(|it| it.of == part).map(|it| it.outcome).collect()
     }
 
     pub(crate) fn pane(&self) -> Observation {
@@ -316,16 +217,30 @@ impl World {
         self.machine.counters()
     }
 
-    /// Somebody else's request.
+    /// Another reporter's request for our pane.
     pub(crate) fn foreign(&mut self, method: &str, mut params: Value) {
         params["pane_id"] = PANE.into();
         self.foreign_call(method, &params);
     }
 
-    /// Somebody else's request, whichever pane it is about.
+    /// Another reporter's request for any pane.
     pub(crate) fn foreign_call(&mut self, method: &str, params: &Value) {
         let line = json!({"id": "f", "method": method, "params": params}).to_string() + "\n";
         self.model.request(self.elapsed, line.as_bytes());
+    }
+
+    /// Opens a pane next to ours and returns its id.
+    pub(crate) fn split(&mut self) -> String {
+        let before = self.model.pane_ids();
+        let params = json!({"target_pane_id": PANE, "direction": "right"});
+        self.foreign_call("pane.split", &params);
+        self.model.pane_ids().into_iter().find(|id| !before.contains(id)).unwrap()
+    }
+
+    /// Another process of the server takes the panes over.
+    pub(crate) fn hand_off(&mut self) {
+        self.model.live_handoff(self.elapsed);
+        self.step(Input::ServerChanged);
     }
 
     pub(crate) fn methods(&self) -> Vec<&str> {
@@ -336,36 +251,24 @@ impl World {
         self.sent.iter().filter(move |line| line["method"] == method).map(|line| &line["params"])
     }
 
-    /// What the shell of the machine would find out.
+    /// What the engine would find out from the processes of a pane.
     fn verdict(&self, answer: &Result<Answer, Failure>) -> Option<Identity> {
         let Ok(Answer::Processes(info)) = answer else { return None };
         Some(match &self.home {
             Home::Pane(home) if *home == info.pane_id.as_str() => Identity::Proven,
-            Home::Untold => Identity::Unprovable,
+            Home::Unknown => Identity::Unprovable,
             _ => Identity::Foreign,
         })
     }
 
-    /// An answer arrives, as the shell judges it.
+    /// An answer arrives, after the engine has judged the processes in it.
     pub(crate) fn answer(&mut self, answer: Result<Answer, Failure>) {
         self.in_flight = None;
         let verdict = self.verdict(&answer);
         self.step(Input::Answered(verdict.map(Answer::Identity).map_or(answer, Ok)));
     }
 
-    fn serve(&mut self, call: &PaneCall, line: &[u8]) -> Result<Answer, Failure> {
-        self.thaw();
-        self.ask(call, line)
-    }
-
-    fn ask(&mut self, call: &PaneCall, line: &[u8]) -> Result<Answer, Failure> {
-        match self.model.request(self.elapsed, line) {
-            Served::Reply(reply) => call.decode(reply.as_bytes()),
-            other => panic!("a request of ours was answered with {other:?}"),
-        }
-    }
-
-    /// Checks what must hold of every request, and keeps it.
+    /// Checks what must hold for every request, and keeps it.
     fn note(&mut self, call: &PaneCall) {
         let line: Value = serde_json::from_slice(&call.encode("t").unwrap()).unwrap();
         let params = &line["params"];
@@ -377,7 +280,7 @@ impl World {
             *last = seq;
         } else {
             let reads = ["pane.get", "pane.list", "pane.process_info", "agent.explain"];
-            let once = method == "pane.report_metadata" && self.unnumbered;
+            let once = method == "pane.report_metadata" && self.one_shot;
             assert!(reads.contains(&method) || once, "everything but reads is sequenced");
         }
         if line["method"] == "pane.report_metadata" {
@@ -387,7 +290,7 @@ impl World {
                 let left_to_herdr = self.machine.state_left_to().is_some();
                 let of_a_one_shot = params["source"].as_str().unwrap().ends_with(".reason");
                 let guarded = params["applies_to_source"] == params["source"];
-                assert!(self.unnumbered || left_to_herdr || of_a_one_shot || guarded, "{params}");
+                assert!(self.one_shot || left_to_herdr || of_a_one_shot || guarded, "{params}");
             } else {
                 assert!(params["title"].is_null(), "tokens go alone");
             }
@@ -399,11 +302,4 @@ impl World {
         let micros = EPOCH + u64::try_from(self.elapsed.as_micros()).unwrap();
         Now::new(self.elapsed, micros.saturating_add_signed(self.clock_off))
     }
-}
-
-fn is_read(call: &PaneCall) -> bool {
-    !matches!(
-        call,
-        PaneCall::Report(_) | PaneCall::Metadata(_) | PaneCall::Release(_) | PaneCall::Clear(_)
-    )
 }

@@ -1,4 +1,4 @@
-//! What a few events say together, where nobody remembers what came before.
+//! What the events of a one-shot say together.
 
 use std::collections::BTreeMap;
 
@@ -10,42 +10,45 @@ use crate::config::Config;
 use crate::event::AgentEvent;
 
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct OneShotEvents {
     activity: Activity,
-    pub(super) state: SaidState,
+    pub(super) state: StateChange,
+    /// The events set or clear the title.
     pub(super) titled: bool,
     pub(super) title: Option<PresentationText>,
+    /// `None` clears the label.
     pub(super) labels: BTreeMap<StateKey, Option<PresentationText>>,
+    /// `None` clears the token.
     pub(super) tokens: BTreeMap<TokenKey, Option<PresentationText>>,
-    /// The row is given back first.
+    /// The row is released before anything else is reported.
     pub(super) release: bool,
     pub(super) session_begins: bool,
 }
 
-/// Which state is to be shown.
+/// What the events do to the state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum SaidState {
-    /// The one that is shown.
+pub(super) enum StateChange {
     #[default]
-    Same,
-    /// The one that is shown if it is ours; else idle.
-    AtLeastIdle,
-    /// Working, if our block is shown.
-    NotBlocked,
-    Said,
+    None,
+    /// Idle, unless our row shows a state already.
+    IdleIfNone,
+    /// Working, if our row shows blocked.
+    Unblock,
+    /// The state that the events lead to by themselves.
+    Explicit,
 }
 
-impl Said {
+impl OneShotEvents {
     pub(super) fn of(once: &OneShot) -> Self {
-        let mut said = Self::default();
+        let mut events = Self::default();
         for event in &once.events {
-            said.note(event);
+            events.note(event);
             if !matches!(event, AgentEvent::LabelsChanged { .. }) {
-                // What of it does not fit was told by whoever read it.
-                let _ = said.activity.apply(event.clone());
+                // The reader of the event has already told what does not fit.
+                let _ = events.activity.apply(event.clone());
             }
         }
-        said
+        events
     }
 
     fn note(&mut self, event: &AgentEvent) {
@@ -57,14 +60,14 @@ impl Said {
                     self.titled = true;
                     self.title = PresentationText::normalize(title);
                 }
-                self.at_least(SaidState::AtLeastIdle);
+                self.unless_explicit(StateChange::IdleIfNone);
             }
             AgentEvent::SessionEnded { agent_id } | AgentEvent::AgentSettled { agent_id, .. }
                 if agent_id.is_main() =>
             {
-                self.state = SaidState::Said;
+                self.state = StateChange::Explicit;
             }
-            AgentEvent::PromptClosed { .. } => self.at_least(SaidState::NotBlocked),
+            AgentEvent::PromptClosed { .. } => self.unless_explicit(StateChange::Unblock),
             AgentEvent::TitleChanged { title, agent_id, .. } if agent_id.is_main() => {
                 self.titled = true;
                 self.title = title.as_deref().and_then(PresentationText::normalize);
@@ -79,23 +82,24 @@ impl Said {
                     Some((TokenKey::parse(key.as_str()).ok()?, text))
                 }));
             }
-            other if other.is_beginning() => self.state = SaidState::Said,
+            other if other.is_beginning() => self.state = StateChange::Explicit,
             _ => {}
         }
     }
 
-    pub(super) fn takes_a_label_off(&self, pane: &PaneInfo) -> bool {
-        let mut off = self.labels.iter().filter(|(_, text)| text.is_none());
-        off.any(|(state, _)| pane.state_labels.contains_key(state.as_str()))
+    /// Whether the events clear a label that the pane shows.
+    pub(super) fn clears_a_label(&self, pane: &PaneInfo) -> bool {
+        let mut cleared = self.labels.iter().filter(|(_, text)| text.is_none());
+        cleared.any(|(state, _)| pane.state_labels.contains_key(state.as_str()))
     }
 
-    fn at_least(&mut self, state: SaidState) {
-        if self.state != SaidState::Said {
+    fn unless_explicit(&mut self, state: StateChange) {
+        if self.state != StateChange::Explicit {
             self.state = state;
         }
     }
 
-    /// What the events say, also where they say no state.
+    /// What the events lead to; idle if they say no state.
     pub(super) fn snapshot(&self, config: &Config) -> Option<Snapshot> {
         self.activity.snapshot(config).or_else(|| {
             let mut activity = self.activity.clone();
@@ -105,7 +109,7 @@ impl Said {
         })
     }
 
-    /// The state to report, on top of what the pane shows of ours.
+    /// The state to report. `shown` is what our row shows, `None` if the row is not ours.
     pub(super) fn state(
         &self,
         shown: Option<&AgentStatus>,
@@ -116,10 +120,10 @@ impl Said {
         let shown =
             shown.and_then(|status| known.into_iter().find(|state| state.status().same_as(status)));
         match self.state {
-            SaidState::Same => None,
-            SaidState::Said => snapshot.map(|snapshot| snapshot.state),
-            SaidState::AtLeastIdle => Some(shown.unwrap_or(ReportState::Idle)),
-            SaidState::NotBlocked => {
+            StateChange::None => None,
+            StateChange::Explicit => snapshot.map(|snapshot| snapshot.state),
+            StateChange::IdleIfNone => Some(shown.unwrap_or(ReportState::Idle)),
+            StateChange::Unblock => {
                 (shown == Some(ReportState::Blocked)).then_some(ReportState::Working)
             }
         }

@@ -1,0 +1,106 @@
+//! What a run that was killed leaves on the pane is cleared by the next one.
+
+use fake_herdr::Model;
+use herdr_reporter::machine::Input;
+use herdr_reporter::{AgentEvent, Config, Ended};
+use serde_json::json;
+
+use crate::events::{answered, asked, blocked, started, state, title, token};
+use crate::fates::Fate;
+use crate::one_shots::{one_shot, report_once};
+use crate::world::{AGENT, MINUTE, SECOND, World};
+
+#[test]
+fn b13_the_title_of_a_killed_run_is_cleared() {
+    let mut world = World::new();
+    world.tell(started());
+    world.tell_and_serve(title("of the run that was killed"));
+    let mut next = World::after(&mut world);
+    next.tell_and_serve(started());
+    assert_eq!(next.pane().title, None);
+    assert_eq!(next.pane().agent_status, "working");
+}
+
+#[test]
+fn f24_the_first_claim_clears_what_a_killed_run_left() {
+    let mut dead = World::new();
+    dead.tell(started());
+    dead.tell(title("dead"));
+    dead.tell(AgentEvent::model_changed(Some("m".into()), None));
+    dead.tell(AgentEvent::usage_changed(5_000));
+    dead.tell(token("branch", Some("main")));
+    dead.tell_and_serve(token("taken", Some("v")));
+    assert_eq!(dead.pane().tokens.len(), 4);
+    let mut next = World::after(&mut dead);
+    next.machine.take_off(dead.machine.leavings());
+    let theirs = json!({"source": "custom:x", "tokens": {"theirs": "v", "taken": "theirs"}});
+    next.foreign("pane.report_metadata", theirs);
+    next.tell_and_serve(started());
+    let pane = next.pane();
+    assert_eq!((pane.agent_status.as_str(), pane.title), ("working", None));
+    assert_eq!(pane.tokens.into_keys().collect::<Vec<_>>(), ["taken", "theirs"]);
+    // A token that appears later is somebody else's.
+    next.foreign("pane.report_metadata", json!({"source": "custom:x", "tokens": {"ctx": "9k"}}));
+    next.serve_for(MINUTE);
+    assert_eq!(next.pane().tokens["ctx"], "9k");
+}
+
+#[test]
+fn f24_a_token_that_was_in_flight_at_the_kill_is_cleared_as_well() {
+    let mut dead = World::new();
+    dead.tell(started());
+    dead.tell_and_serve(token("branch", Some("main")));
+    dead.tell(token("branch", Some("dev")));
+    // The server takes the token, and the process is killed before the answer.
+    let (left, sent) = (dead.machine.leavings(), dead.in_flight.as_ref().unwrap().call.clone());
+    dead.model.request(dead.elapsed, &sent.encode("t").unwrap());
+    assert_eq!(dead.pane().tokens["branch"], "dev");
+    let mut next = World::after(&mut dead);
+    next.machine.take_off(left);
+    next.tell_and_serve(started());
+    assert!(next.pane().tokens.is_empty(), "{:?}", next.pane().tokens);
+}
+
+#[test]
+fn f24_a_run_that_ends_at_once_clears_what_a_killed_run_left() {
+    let mut dead = World::new();
+    dead.tell(started());
+    dead.tell_and_serve(token("branch", Some("main")));
+    let left = dead.machine.leavings();
+    let mut next = World::after(&mut dead);
+    next.machine.take_off(left.clone());
+    next.tell(started());
+    next.meet(Fate::Served);
+    assert_eq!(next.machine.leavings(), left, "until it is taken off, it is still noted");
+    assert_eq!(next.close(), Ended::Released);
+    assert!(next.pane().tokens.is_empty(), "{:?}", next.pane().tokens);
+    assert_eq!(next.machine.leavings(), herdr_reporter::sidecar::Leavings::default());
+}
+
+#[test]
+fn f24_a_one_shot_clears_what_a_killed_run_left() {
+    let mut dead = World::new();
+    dead.tell(started());
+    dead.tell(title("dead"));
+    dead.tell_and_serve(token("branch", Some("main")));
+    let at = dead.elapsed + SECOND;
+    let mut next = one_shot(AGENT, vec![state("idle")], at, std::mem::take(&mut dead.model));
+    next.machine.take_off(dead.machine.leavings());
+    next.step(Input::Timer);
+    next.serve_for(SECOND);
+    let pane = next.pane();
+    assert_eq!((pane.agent_status.as_str(), pane.title), ("idle", None));
+    assert!(pane.tokens.is_empty(), "{:?}", pane.tokens);
+}
+
+#[test]
+fn f24_the_next_owner_clears_the_reason_of_a_one_shot() {
+    let mut model = Model::new();
+    report_once(&mut model, SECOND, vec![blocked("why")]);
+    let mut owner = World::with(Config::default(), model);
+    owner.elapsed = SECOND * 2;
+    owner.tell(asked(""));
+    owner.tell(answered());
+    owner.serve_for(SECOND * 2);
+    assert!(owner.pane().state_labels.is_empty(), "{:?}", owner.pane());
+}
