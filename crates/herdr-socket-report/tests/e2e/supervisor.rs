@@ -1,7 +1,7 @@
 //! Whom a supervisor hears, and what becomes of those who find it gone.
 
 use std::io::Read;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
 use fake_herdr::Fault;
@@ -30,6 +30,8 @@ fn an_address_is_one_supervisors_and_goes_with_it() {
     rustix::process::kill_process(supervisor, rustix::process::Signal::KILL).unwrap();
     started.finish();
     pane.wait_unheld();
+    // Linux takes a moment to close what a killed process had open.
+    poll(|| UnixStream::connect(&second).err());
     assert!(second.exists());
     let (_, mut started) = supervised(&pane);
     poll(|| (!second.exists()).then_some(()));
