@@ -113,7 +113,7 @@ mod system {
         }
 
         pub(super) async fn came(&self) {
-            pending().await
+            pending::<()>().await;
         }
     }
 }
