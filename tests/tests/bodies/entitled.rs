@@ -10,7 +10,7 @@ use e2e::stage::{PATIENCE, Stage, until};
 use fake_herdr::{Exchange, FakeHerdr};
 use serde_json::json;
 
-use super::voice::{Shell, is};
+use super::shell::{Shell, is};
 
 e2e::bodies! {
     shared:
@@ -58,14 +58,19 @@ impl Run {
 const BEGINS: &str = r#"{"event": "agent_started"}"#;
 const ASKS: &str = r#"{"event": "prompt_opened", "prompt_id": "1", "kind": "approval"}"#;
 
-fn f03_a_reporter_that_waits_has_the_pane_without_an_event(stage: &Stage) {
-    let Some(shell) = Shell::open(stage, "f03") else { return };
-    let mut first = Run::start(stage, &shell, "first");
+fn one_has_the_pane_and_one_waits(stage: &Stage, shell: &Shell<'_>) -> (Run, Run) {
+    let mut first = Run::start(stage, shell, "first");
     first.tell(BEGINS);
     stage.wait(is("first", "working"));
-    let mut second = Run::start(stage, &shell, "second");
+    let mut second = Run::start(stage, shell, "second");
     second.tell(BEGINS);
     second.says("deferred");
+    (first, second)
+}
+
+fn f03_a_reporter_that_waits_has_the_pane_without_an_event(stage: &Stage) {
+    let Some(shell) = Shell::open(stage, "f03") else { return };
+    let (first, second) = one_has_the_pane_and_one_waits(stage, &shell);
     drop(first);
     stage.wait_within(TAKES_OVER, is("second", "working"));
     drop(second);
@@ -74,12 +79,7 @@ fn f03_a_reporter_that_waits_has_the_pane_without_an_event(stage: &Stage) {
 
 fn f04_a_change_that_comes_when_the_pane_is_free_is_sent(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f04") else { return };
-    let mut first = Run::start(stage, &shell, "first");
-    first.tell(BEGINS);
-    stage.wait(is("first", "working"));
-    let mut second = Run::start(stage, &shell, "second");
-    second.tell(BEGINS);
-    second.says("deferred");
+    let (first, mut second) = one_has_the_pane_and_one_waits(stage, &shell);
     drop(first);
     second.tell(ASKS);
     stage.wait_within(TAKES_OVER, is("second", "blocked"));

@@ -1,14 +1,13 @@
 //! Whose voice it is: programs that are typed into the pane's own shell, and
 //! who of them reports.
 
-use std::cell::Cell;
 use std::fs;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use e2e::stage::{PATIENCE, Stage, shows, sidecar, skipped, until};
-use herdr_proto::PaneInfo;
+use e2e::stage::{PATIENCE, Stage, until};
 use serde_json::json;
+
+use super::shell::{Shell, hooks_arrive, is};
 
 e2e::bodies! {
     shared:
@@ -22,71 +21,7 @@ e2e::bodies! {
         f08_two_jobs_behind_do_not_fight,
         f08_so_has_a_host_that_reads_lines,
         f08_so_have_commands_that_report_once,
-        f09_who_speaks_for_another_agent_has_no_effect,
-        f42_whatever_the_runtime_folder_is_like_hooks_arrive,
-        f43_a_folder_that_is_removed_is_made_again,
-        f44_the_first_process_of_a_container_cleans_up,
-        f45_ignored_signals_stay_ignored,
-        f56_a_folder_that_another_user_made_first_is_left_alone;
-}
-
-/// The pane's shell, with `$hsr` and a runtime folder of its own.
-pub(super) struct Shell<'a> {
-    stage: &'a Stage,
-    scripts: Cell<u32>,
-}
-
-impl<'a> Shell<'a> {
-    /// None without a shell behind the pane, which is said.
-    pub(super) fn open(stage: &'a Stage, body: &str) -> Option<Self> {
-        if !stage.has_shell() {
-            skipped(body, "no process is behind the pane");
-            return None;
-        }
-        let shell = Self { stage, scripts: Cell::default() };
-        let setup = format!(
-            "export XDG_RUNTIME_DIR='{0}' HOME='{0}' hsr='{1}'\ncd '{0}'\n",
-            stage.folder().display(),
-            sidecar().display()
-        );
-        fs::write(stage.folder().join("setup"), setup).unwrap();
-        shell.line(&format!(". '{}/setup'", stage.folder().display()));
-        Some(shell)
-    }
-
-    /// Types a line.
-    pub(super) fn line(&self, line: &str) {
-        self.keys(&format!("{line}\n"));
-    }
-
-    pub(super) fn keys(&self, text: &str) {
-        self.stage.call("pane.send_text", &json!({ "pane_id": self.stage.pane(), "text": text }));
-    }
-
-    /// Runs a script to its end: its exit code, and what it says.
-    pub(super) fn run(&self, script: &str) -> (i32, String) {
-        let number = self.scripts.replace(self.scripts.get() + 1);
-        let file = |ending: &str| self.stage.folder().join(format!("{number}.{ending}"));
-        fs::write(file("sh"), script).unwrap();
-        self.line(&format!(
-            "sh {number}.sh >{number}.out 2>&1 </dev/null; echo $? >{number}.new; \
-             mv {number}.new {number}.code"
-        ));
-        let code = until(PATIENCE, || fs::read_to_string(file("code")).ok());
-        let said = fs::read_to_string(file("out")).unwrap_or_default();
-        let code = code.unwrap_or_else(|| panic!("{script} does not end: {said}"));
-        (code.trim().parse().unwrap(), said)
-    }
-
-    /// Waits for a file that a script makes.
-    pub(super) fn wait_for(&self, name: &str) {
-        let there = until(PATIENCE, || self.stage.folder().join(name).exists().then_some(()));
-        there.unwrap_or_else(|| panic!("there is no {name}: {:?}", self.stage.look()));
-    }
-}
-
-pub(super) fn is(agent: &str, state: &str) -> impl Fn(&PaneInfo) -> bool {
-    move |pane| pane.agent.as_deref() == Some(agent) && pane.agent_status.to_string() == state
+        f09_who_speaks_for_another_agent_has_no_effect;
 }
 
 fn f01_a_stranger_keeps_nobody_out(stage: &Stage) {
@@ -303,162 +238,4 @@ fn f09_who_speaks_for_another_agent_has_no_effect(stage: &Stage) {
     assert_eq!(stage.wait(is("Bot", "blocked")).title, None);
     shell.line("");
     stage.wait_for_nothing();
-}
-
-/// A command whose hook blocks, and that ends by itself once that is seen.
-fn hooks_arrive(stage: &Stage, shell: &Shell<'_>, environment: &str) {
-    let _ = fs::remove_file(stage.folder().join("seen"));
-    let hook = "$hsr state blocked --label q; while ! [ -e seen ]; do sleep .1; done";
-    shell.line(&format!("{environment} $hsr exec --agent bot --state idle sh -c '{hook}' 2>said"));
-    let said = || fs::read_to_string(stage.folder().join("said")).unwrap_or_default();
-    let shown = until(PATIENCE, || Some(stage.seen()).filter(is("bot", "blocked")));
-    assert!(shown.is_some(), "{environment}: {} {:?}", said(), stage.seen());
-    assert_eq!(said(), "", "{environment}");
-    fs::write(stage.folder().join("seen"), "").unwrap();
-    stage.wait_for_nothing();
-}
-
-fn f42_whatever_the_runtime_folder_is_like_hooks_arrive(stage: &Stage) {
-    let Some(shell) = Shell::open(stage, "f42") else { return };
-    let temporary = stage.folder().join("t");
-    fs::create_dir(&temporary).unwrap();
-    fs::write(stage.folder().join("file"), "").unwrap();
-    let temporary = format!("TMPDIR={}", temporary.display());
-    let long = format!("/tmp/{}", "long".repeat(30));
-    for folder in ["$PWD/file", "/proc", "/no/such/folder", &long, "relative", ""] {
-        hooks_arrive(stage, &shell, &format!("env {temporary} XDG_RUNTIME_DIR={folder}"));
-    }
-    for environment in [
-        "env -u XDG_RUNTIME_DIR -u HOME".to_owned(),
-        format!("env -u XDG_RUNTIME_DIR TMPDIR={long}"),
-        format!("env XDG_RUNTIME_DIR={} TMPDIR=/proc", "/proc"),
-    ] {
-        hooks_arrive(stage, &shell, &environment);
-    }
-    assert!(!fs::exists("/no").unwrap());
-    fs::create_dir(stage.folder().join("mounted")).unwrap();
-    for mount in [
-        // Without /proc nothing tells of processes, and the address has to do.
-        "none /proc",
-        "-o ro none mounted",
-        // Full: of bytes, and of files.
-        "-o size=4k none mounted; head -c 9000 /dev/zero >mounted/full 2>/dev/null",
-        "-o nr_inodes=1 none mounted",
-    ] {
-        let with = |command: &str| {
-            format!("unshare -m sh -c 'mount -t tmpfs {mount}; exec \"$@\"' sh {command}")
-        };
-        if may("unshare -m true") {
-            hooks_arrive(
-                stage,
-                &shell,
-                &with(&format!("env {temporary} XDG_RUNTIME_DIR=$PWD/mounted")),
-            );
-        } else {
-            skipped("f42 with a mounted folder", "this user may not mount one");
-        }
-    }
-}
-
-/// Whether this user may do that.
-fn may(what: &str) -> bool {
-    let status = Command::new("sh").args(["-c", what]).stderr(Stdio::null()).status();
-    status.is_ok_and(|status| status.success())
-}
-
-fn f43_a_folder_that_is_removed_is_made_again(stage: &Stage) {
-    let Some(shell) = Shell::open(stage, "f43") else { return };
-    fs::write(
-        stage.folder().join("agent"),
-        "rm -r \"$XDG_RUNTIME_DIR/herdr-socket-report\"\n\
-         $hsr state blocked --label 'still heard'; >up; read end",
-    )
-    .unwrap();
-    shell.line("$hsr exec --agent bot --state working sh -c 'read go; . ./agent' 2>said");
-    stage.wait(is("bot", "working"));
-    shell.line("");
-    shell.wait_for("up");
-    assert_eq!(fs::read_to_string(stage.folder().join("said")).unwrap(), "");
-    stage.wait(is("bot", "blocked"));
-    shell.line("");
-    stage.wait_for_nothing();
-}
-
-fn f44_the_first_process_of_a_container_cleans_up(stage: &Stage) {
-    let Some(shell) = Shell::open(stage, "f44") else { return };
-    // Also where the processes that /proc tells of are not the container's.
-    for unshared in ["unshare -fp --mount-proc", "unshare -fp"] {
-        if !may(&format!("{unshared} true")) {
-            return skipped("f44", "this user may not make a namespace of processes");
-        }
-        first_process(stage, &shell, unshared);
-    }
-}
-
-fn first_process(stage: &Stage, shell: &Shell<'_>, unshared: &str) {
-    for name in ["up", "seen", "heard", "ended"] {
-        let _ = fs::remove_file(stage.folder().join(name));
-    }
-    // What it leaves behind is collected, and its exit code is its own.
-    fs::write(
-        stage.folder().join("agent"),
-        "trap '>heard' USR1; (sleep .1 &) ; kill -USR1 1\n\
-         $hsr title Inside; >up\n\
-         while ! [ -e heard ] || ! [ -e seen ]; do sleep .1; done; exit 7",
-    )
-    .unwrap();
-    shell.line(&format!(
-        "{unshared} $hsr exec --agent bot --state working sh agent 2>said; echo $? >code; >ended"
-    ));
-    shell.wait_for("up");
-    stage.wait(|pane| is("bot", "working")(pane) && pane.title.as_deref() == Some("Inside"));
-    fs::write(stage.folder().join("seen"), "").unwrap();
-    shell.wait_for("ended");
-    let read = |name: &str| fs::read_to_string(stage.folder().join(name)).unwrap();
-    assert_eq!((read("code"), read("said")), ("7\n".to_owned(), String::new()));
-    stage.wait_for_nothing();
-    // The end by a signal, as shells say it; and the terminal's Ctrl-C.
-    let (code, said) =
-        shell.run(&format!("{unshared} $hsr exec --agent bot --state working sh -c 'kill -9 $$'"));
-    assert_eq!(code, 137, "{said}");
-    stage.wait_for_nothing();
-    shell.line(&format!("{unshared} $hsr exec --agent bot --state working sleep 600"));
-    stage.wait(is("bot", "working"));
-    shell.keys("\u{3}");
-    stage.wait_for_nothing();
-    assert_eq!(shell.run("exit 3").0, 3);
-}
-
-fn f45_ignored_signals_stay_ignored(stage: &Stage) {
-    let Some(shell) = Shell::open(stage, "f45") else { return };
-    let (code, said) = shell.run(
-        "trap '' INT HUP\n\
-         $hsr tee --listen \"$PWD/s\" >/dev/null 2>&1 & tee=$!\n\
-         (while ! [ -e end ]; do sleep .1; done) | $hsr run --agent bot & run=$!\n\
-         while ! [ -e s ]; do sleep .1; done\n\
-         pids=\"$tee $(pgrep -P $$ -f 'run --agent bot' || echo $run)\"\n\
-         for signal in INT HUP; do kill -$signal $pids; done\n\
-         sleep .5; kill -0 $tee && kill -0 $run && [ -S s ]; code=$?\n\
-         >end; kill $tee; wait; exit $code",
-    );
-    assert_eq!(code, 0, "{said}");
-}
-
-fn f56_a_folder_that_another_user_made_first_is_left_alone(stage: &Stage) {
-    let Some(shell) = Shell::open(stage, "f56") else { return };
-    let user = rustix::process::geteuid().as_raw();
-    let temporary = stage.folder().join("t");
-    let theirs = temporary.join(format!("herdr-socket-report-{user}"));
-    fs::create_dir_all(&theirs).unwrap();
-    if std::os::unix::fs::chown(&theirs, Some(12345), None).is_err() {
-        return skipped("f56", "this user cannot give a folder away");
-    }
-    let before = fs::metadata(&theirs).unwrap();
-    let environment = format!("env -u XDG_RUNTIME_DIR TMPDIR={}", temporary.display());
-    hooks_arrive(stage, &shell, &environment);
-    let after = fs::metadata(&theirs).unwrap();
-    assert_eq!(before.permissions(), after.permissions());
-    assert_eq!(fs::read_dir(&theirs).unwrap().count(), 0);
-    assert!(temporary.join(format!("herdr-socket-report-{user}-2")).exists());
-    assert!(!shows(&stage.seen(), "blocked"));
 }

@@ -20,6 +20,7 @@ mod init;
 mod lines;
 mod odd;
 mod others;
+mod outcomes;
 mod pane;
 mod panes;
 mod plugins;
