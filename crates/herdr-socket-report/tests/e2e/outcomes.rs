@@ -5,7 +5,6 @@ use serde_json::json;
 
 use crate::emit::panes;
 use crate::pane::{Pane, complaints};
-use crate::support::requests;
 
 #[test]
 fn a_hook_is_never_failed() {
