@@ -125,7 +125,7 @@ impl FromStr for Key {
 
 fn parse(name: &str) -> Result<String, String> {
     if name.is_empty() {
-        return Err("is no key; a key is for example enter, ctrl+u or a".to_owned());
+        return Err("is not a key; a key is for example enter, ctrl+u or a".to_owned());
     }
     // Two of tmux's names are Herdr's as well.
     if matches!(name, "C-c" | "c-c") {
@@ -272,7 +272,7 @@ mod tests {
             ("backtab", "shift+tab"),
             ("ctrl+", "is not a key"),
             ("a+b", "modifier"),
-            ("", "is no key"),
+            ("", "is not a key"),
             ("\u{1b}", "control character"),
             ("enter enter", "is not a key"),
         ] {

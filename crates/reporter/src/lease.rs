@@ -1,5 +1,6 @@
 //! Leases: at most one reporter for each pane among the processes of this machine.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::hash::Hasher;
 use std::io;
@@ -60,14 +61,16 @@ impl LeaseFile {
     pub fn supervisor_above(&self, process: u32) -> Option<PathBuf> {
         let files = std::fs::read_dir(self.path.parent()?).ok()?;
         let sockets = files.filter_map(|file| Some(file.ok()?.path()));
-        let sockets: Vec<_> =
-            sockets.filter(|socket| self.is_of_this_pane(socket) == Some(true)).collect();
-        if sockets.is_empty() {
+        let sockets = sockets.filter(|socket| self.is_of_this_pane(socket) == Some(true));
+        let watched = sockets.filter_map(|socket| match supervised_by(&socket)? {
+            (process, true) => Some((process, socket)),
+            _ => None,
+        });
+        let watched: BTreeMap<u32, PathBuf> = watched.collect();
+        if watched.is_empty() {
             return None;
         }
-        ancestors(process).find_map(|ancestor| {
-            sockets.iter().find(|socket| supervised_by(socket) == Some((ancestor, true))).cloned()
-        })
+        ancestors(process).find_map(|ancestor| watched.get(&ancestor).cloned())
     }
 
     /// Whether a supervisor's socket belongs to this pane; `None` if its name does not tell.

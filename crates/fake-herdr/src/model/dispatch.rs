@@ -62,7 +62,7 @@ impl Model {
                     Ok(json!({ "type": "notification_show", "shown": false, "reason": "disabled" }))
                 }
             },
-            Call::Subscribe(_) => Err(Failure::new("internal_error", "a stream is no reply")),
+            Call::Subscribe(_) => Err(Failure::new("internal_error", "a stream is not a reply")),
             Call::ReportAgent(report) => self.report_agent(report),
             Call::ReportSession(report) => self.report_agent_session(report),
             Call::ReportMetadata(report) => self.report_pane_metadata(report),

@@ -135,7 +135,7 @@ fn explain(error: io::Error, path: &Path) -> io::Error {
         io::ErrorKind::AddrInUse if found().is_ok_and(|found| found.is_socket()) => {
             "a server listens there already".to_owned()
         }
-        io::ErrorKind::AddrInUse => "there is something that is no socket".to_owned(),
+        io::ErrorKind::AddrInUse => "there is something that is not a socket".to_owned(),
         io::ErrorKind::NotFound => "the folder does not exist".to_owned(),
         io::ErrorKind::InvalidInput => {
             let length = path.as_os_str().len();

@@ -88,7 +88,7 @@ mod system {
                     add_watch(&inotify, folder, WatchFlags::MOVE_SELF).ok()?;
                 }
             }
-            // It is read like a pipe, and is none.
+            // It is read like a pipe, though it is not one.
             Receiver::from_owned_fd_unchecked(inotify).ok().map(Self)
         }
 
@@ -152,6 +152,7 @@ mod tests {
         looks.soon();
         assert!(looks.due <= Instant::now() + SOON);
     }
+
     #[tokio::test(start_paused = true)]
     async fn f54_without_a_watch_the_looks_of_a_quiet_hour_are_few() {
         let mut looks = Looks::new(false);

@@ -164,7 +164,7 @@ impl Server {
                 () = looks.due() => {
                     may_open = true;
                     looks.watch([&own, &pane].into_iter().filter_map(Listening::file));
-                    if own.was_lost() | pane.was_lost() {
+                    if own.restore() | pane.restore() {
                         looks.soon();
                     }
                     continue;
@@ -208,9 +208,9 @@ impl Listening {
         self.open.as_ref().map(|_| &*self.path)
     }
 
-    /// Whether somebody has removed the file. Then it listens anew, and where
-    /// that fails for now, the next look tries again.
-    fn was_lost(&mut self) -> bool {
+    /// Listens anew where somebody has removed the file, and says whether that was
+    /// so. Where it fails for now, the next look tries again.
+    fn restore(&mut self) -> bool {
         let lost = self.open.as_ref().is_some_and(|(_, file)| !file.is_there());
         if lost {
             drop(self.listen(SocketFile::listen_alone));

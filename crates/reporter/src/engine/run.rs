@@ -317,9 +317,12 @@ impl<'a> Engine<'a> {
     }
 
     fn feed(&mut self, input: Input) {
+        let answered = matches!(input, Input::Answered(_));
         let step = self.machine.step(clock::now(self.started.elapsed()), input);
-        // Before a request goes out: this process may be killed before its answer.
-        self.lease.note(self.machine.leavings());
+        if answered || step.request.is_some() {
+            // Before the request goes out: this process may be killed before its answer.
+            self.lease.note(self.machine.leavings());
+        }
         let counters = Counters { copies: self.client.copies_sent(), ..self.machine.counters() };
         self.shared.publish(&step, counters, self.status(), self.flushes);
         let Step { abandon, request, wake, ended, .. } = step;

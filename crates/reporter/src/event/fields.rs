@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use herdr_proto::{ReportState, StateKey};
+
 use super::near::{nearest, shown};
 use super::value::Value;
 use super::{EventId, ID_MAX_BYTES, LineError, PromptKind, TurnOutcome};
-use herdr_proto::{ReportState, StateKey};
 
 /// Every field that some event has, so that none is taken for another one
 /// written wrong.

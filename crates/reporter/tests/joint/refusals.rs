@@ -100,14 +100,19 @@ fn f18_a_method_that_fails_backs_off_and_is_told_once() {
     }
 }
 
+/// Another source holds so many tokens, an even number, on the pane.
+fn others_hold_tokens(world: &mut World, count: usize) {
+    for part in 0..2 {
+        let tokens: serde_json::Map<_, _> =
+            (0..count / 2).map(|n| (format!("x{part}-{n}"), json!("v"))).collect();
+        world.foreign("pane.report_metadata", json!({"source": "custom:x", "tokens": tokens}));
+    }
+}
+
 #[test]
 fn f19_on_a_full_pane_only_the_new_token_is_left_out_and_named() {
     let mut world = World::new();
-    for part in 0..2 {
-        let tokens: serde_json::Map<_, _> =
-            (0..15).map(|n| (format!("x{part}-{n}"), json!("v"))).collect();
-        world.foreign("pane.report_metadata", json!({"source": "custom:x", "tokens": tokens}));
-    }
+    others_hold_tokens(&mut world, 30);
     world.tell(started());
     world.tell(token("model", Some("m")));
     world.tell_and_serve(token("ctx", Some("1k")));
@@ -130,11 +135,7 @@ fn f19_on_a_full_pane_only_the_new_token_is_left_out_and_named() {
 #[test]
 fn a_full_pane_refuses_the_tokens_and_nothing_else() {
     let mut world = World::new();
-    for part in 0..2 {
-        let tokens: serde_json::Map<_, _> =
-            (0..16).map(|n| (format!("x{part}-{n}"), json!("v"))).collect();
-        world.foreign("pane.report_metadata", json!({"source": "custom:x", "tokens": tokens}));
-    }
+    others_hold_tokens(&mut world, 32);
     world.tell(started());
     world.tell(title("T"));
     world.tell_and_serve(token("branch", Some("main")));

@@ -3,6 +3,7 @@
 mod event;
 mod once;
 mod report;
+mod supervised;
 mod way;
 
 pub(crate) use way::{hello, named_supervisor};

@@ -12,6 +12,7 @@ use herdr_socket_transport::{Absence, Endpoint};
 use super::Common;
 use super::event::Event;
 use super::once::{Once, started};
+use super::supervised::give_a_supervisor;
 use super::way::{Way, hello, late, left, named_supervisor, nobody, way};
 use crate::commands::{KEPT, settings};
 use crate::control::{Answers, Refusal, is_timeout};
@@ -33,11 +34,21 @@ pub(crate) struct Report {
     confirm: bool,
     /// The settings, where they have been read.
     loaded: Option<Loaded>,
+    /// The program of the agent that calls, if it gets a supervisor where nobody
+    /// reports for the pane.
+    agent: Option<&'static str>,
 }
 
 impl Report {
     pub(crate) fn new(common: Common, confirm: bool) -> Self {
-        Self { common, confirm, loaded: None }
+        Self { common, confirm, loaded: None, agent: None }
+    }
+
+    /// Gives the agent that runs this program a supervisor where nobody reports
+    /// for the pane.
+    pub(crate) fn supervising(mut self, program: &'static str) -> Self {
+        self.agent = Some(program);
+        self
     }
 
     /// Reports what a hook of an agent says, with these settings.
@@ -110,10 +121,15 @@ impl Report {
         }
         let hello = hello(pane.as_ref(), &self.common.settings);
         let lines: Vec<String> = events.iter().filter_map(Event::line).collect();
+        let mut agent = self.agent;
         loop {
             let call = match way(named.as_deref(), &place, pane.as_ref(), until, self.asked())? {
                 Way::Owner(call) => call,
-                Way::Straight((pane, lease), shared) => {
+                Way::Straight(target, shared) => {
+                    if agent.take().is_some_and(|it| give_a_supervisor(it, target, config)) {
+                        continue;
+                    }
+                    let (pane, lease) = target;
                     let ttl = self.common.ttl;
                     let shared = shared.as_ref();
                     let once = Once { pane, lease, shared, loaded, ttl, started, until };

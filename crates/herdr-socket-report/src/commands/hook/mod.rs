@@ -3,7 +3,6 @@
 mod payload;
 mod said;
 mod statusline;
-mod supervised;
 
 #[cfg(test)]
 mod tests;
@@ -83,12 +82,7 @@ impl Args {
         let Some(payload) = Payload::parse(&call) else {
             return refuse(self.common, "this hook call is not a JSON object");
         };
-        // A supervisor has the settings of the environment and of the files.
-        let has_flags = self.common.pane.any() || self.common.settings.any();
-        report(self.common, agent, |loaded| {
-            if !has_flags {
-                supervised::give_a_supervisor(agent, &loaded.settings.config);
-            }
+        report(self.common, agent, true, |loaded| {
             said::said(agent, event.as_deref(), &payload, &loaded.settings.config)
         })
     }
@@ -98,8 +92,14 @@ fn refuse(common: Common, wrong: &str) -> Exit {
     Report::new(common, false).refuse(wrong)
 }
 
-/// Reports what an agent says.
-fn report(common: Common, agent: &Agent, said: impl FnOnce(&Loaded) -> Said) -> Exit {
+/// Reports what an agent says, and gives the agent a supervisor if that is asked
+/// for.
+fn report(
+    common: Common,
+    agent: &'static Agent,
+    supervising: bool,
+    said: impl FnOnce(&Loaded) -> Said,
+) -> Exit {
     let mut loaded = match settings_of(common.settings.clone(), Some(agent.name.to_owned())) {
         Ok(loaded) => loaded,
         Err(stop) => {
@@ -115,7 +115,14 @@ fn report(common: Common, agent: &Agent, said: impl FnOnce(&Loaded) -> Said) -> 
     if let Some(title) = first_title.filter(|_| enabled && !is_titled(&common, &loaded)) {
         events.push(AgentEvent::title_changed(Some(title)));
     }
-    Report::new(common, false).hook(loaded, events)
+    // A supervisor has the settings of the environment and of the files.
+    let has_flags = common.pane.any() || common.settings.any();
+    let supervising = supervising && !has_flags && loaded.settings.config.leave_state;
+    let mut report = Report::new(common, false);
+    if supervising {
+        report = report.supervising(agent.program);
+    }
+    report.hook(loaded, events)
 }
 
 /// Whether the pane shows a title, as far as that can be told.

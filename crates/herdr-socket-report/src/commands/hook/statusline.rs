@@ -66,7 +66,7 @@ impl Args {
             print(status.line().as_bytes(), std::io::stdout().lock());
         }
         let said = Said { events: status.events(), first_title: None };
-        let exit = report(self.common, agent, |_| said);
+        let exit = report(self.common, agent, false, |_| said);
         match drawing {
             // The line is that command's, and so is how it ended.
             Some(Some(mut child)) => match child.wait() {
