@@ -139,7 +139,7 @@ fn a_path_that_does_not_work_is_named() {
     assert_eq!(output.status.code(), Some(1));
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(message.contains("a-file") && message.contains("cannot serve"), "{message}");
-    assert!(message.contains("no socket"), "{message}");
+    assert!(message.contains("not a socket"), "{message}");
 }
 
 /// Each split is a line in every event of the layout, so thousands of panes in
@@ -165,7 +165,7 @@ fn a_path_that_cannot_be_served_says_why() {
     for (path, why) in [
         (taken.as_path(), "a server listens there already"),
         (&folder.path().join("missing/s.sock"), "the folder does not exist"),
-        (folder.path(), "no socket"),
+        (folder.path(), "not a socket"),
         (&long, length.as_str()),
     ] {
         let mut command = program();
