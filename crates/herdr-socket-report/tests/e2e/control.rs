@@ -240,8 +240,10 @@ fn something_else_in_its_place_is_left_there_and_reporting_goes_on() {
     // A dead socket that is not ours any more when we end stays as well.
     let mut run = running(&pane);
     pane.client();
-    std::fs::remove_file(&socket).unwrap();
-    let other = UnixListener::bind(&socket).unwrap();
+    // At once, or the reporter might make its own again in between.
+    let beside = pane.path().join("other.sock");
+    let other = UnixListener::bind(&beside).unwrap();
+    std::fs::rename(&beside, &socket).unwrap();
     run.finish();
     assert!(socket.exists());
     drop(other);
