@@ -1,4 +1,4 @@
-//! A supervisor's life: it reports for a process until that ends.
+//! The supervisor of a process in a pane: it reports until that process ends.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -14,8 +14,8 @@ use herdr_socket_transport::Endpoint;
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::stdio::{dup2_stdin, dup2_stdout, stdout};
 
-use super::outside::keep_outside;
-use super::watched::Seen;
+use super::terminal_only::report_to_terminal;
+use super::watched::WaitOutcome;
 use super::{Args, Watched, Word};
 use crate::commands::settings_that_fit;
 use crate::control::{Address, Addresses, Control, Door, HERDR_REPORT_SOCKET, Intake, Standing};
@@ -27,49 +27,49 @@ use crate::settings::Loaded;
 use crate::wait::blocking;
 use crate::words::agent_of;
 
-/// Between two looks at the process while it is in front.
-pub(super) const LOOK: Duration = Duration::from_millis(500);
-/// Between two looks at one that is stopped or behind: somebody may wait for
-/// the pane.
-const LOOK_BEHIND: Duration = Duration::from_millis(200);
-/// Between two looks while a launcher waits for our word.
-const LOOK_OFTEN: Duration = Duration::from_millis(10);
-/// How long the end may take. A supervisor that starts meanwhile waits longer
-/// than that for the lease.
-pub(super) const END: Duration = Duration::from_millis(1500);
-/// How long the pane is given back for somebody else.
-const LET_GO: Duration = Duration::from_millis(500);
-/// How long the server may take to say what the pane shows.
-const ASK: Duration = Duration::from_millis(500);
-/// How long nobody else must have reported before a process that is behind
-/// shows again.
-const QUIET: Duration = Duration::from_secs(1);
-/// How many clients may wait in line.
+/// How often the process is checked while it is in the foreground.
+pub(super) const CHECK: Duration = Duration::from_millis(500);
+/// How often it is checked while it is stopped or in the background, when another reporter may
+/// be waiting for the pane.
+const CHECK_BEHIND: Duration = Duration::from_millis(200);
+/// How often it is checked while the launcher waits to hear about the start.
+const CHECK_AT_START: Duration = Duration::from_millis(10);
+/// The time limit for closing the reporter. The next supervisor waits longer than this for the
+/// lease.
+pub(super) const CLOSE_LIMIT: Duration = Duration::from_millis(1500);
+/// The time limit for releasing the pane to another reporter.
+const RELEASE_LIMIT: Duration = Duration::from_millis(500);
+/// The time limit for asking the server what the pane shows.
+const SERVER_LIMIT: Duration = Duration::from_millis(500);
+/// How long no other process must have reported before a process in the background is shown
+/// again.
+const FREE_FOR: Duration = Duration::from_secs(1);
+/// How many connections may wait to be accepted.
 const BACKLOG: i32 = 128;
-/// How long an outer supervisor may take to listen.
-const OUTER: Duration = Duration::from_secs(2);
+/// How long an outer supervisor may take until it listens.
+const OUTER_START: Duration = Duration::from_secs(2);
 
-/// Watches over a process to its end.
+/// Watches the process and reports for it until it ends.
 pub(crate) fn keep(args: &Args) -> Exit {
     let Ok(watched) = Watched::inherited(args.of, args.since.clone()) else { return Exit::Usage };
-    // Whoever launched us has said by now what is wrong with its settings.
+    // The launcher has already printed what is wrong with the settings.
     let agent = args.command.as_ref().and_then(|command| agent_of(command.as_ref()));
     let (mut loaded, _) = settings_that_fit(args.settings.clone(), agent);
-    loaded.settings.config.leave_state = leaves_the_state_to_herdr(&loaded);
+    loaded.settings.config.leave_state = leaves_state_to_herdr(&loaded);
     loaded.settings.config.own_label = loaded.named;
     let place = args.pane.find();
     let (Ok(place), Ok(signals), Ok(pid)) = (place, Signals::hear(), u32::try_from(watched.pid()))
     else {
         return Exit::Usage;
     };
-    let _ = let_go_of_stdin();
-    // A folder that somebody wants to unmount is not held either.
+    let _ = close_stdin();
+    // The current directory must not keep a file system from being unmounted.
     let _ = std::env::set_current_dir("/");
     let terminal = Terminal::of(&loaded.settings, &place, Some(pid));
     let pane = match (place, terminal) {
         (Place::Pane(pane), _) => pane,
         (Place::Outside(_), Some(terminal)) => {
-            return keep_outside(args, &loaded.settings, terminal, &watched, &signals);
+            return report_to_terminal(args, &loaded.settings, terminal, &watched, &signals);
         }
         _ => return Exit::Usage,
     };
@@ -92,9 +92,9 @@ pub(crate) fn keep(args: &Args) -> Exit {
         pid,
         outer,
         intake,
-        now: Now::Begins,
+        role: Role::Undecided,
         started: Instant::now(),
-        quiet: None,
+        free_since: None,
     };
     supervisor.run(&signals, args.command.is_some())
 }
@@ -103,9 +103,9 @@ const NESTED: &str = "this command runs in another one's that reports for the pa
 const BEHIND: &str = "the process is stopped or in the background, and another one has the pane";
 const FOREIGN: &str = "the process does not run in the pane that HERDR_PANE_ID names";
 
-/// Herdr watches the agents that it knows; what they do is its own to say
-/// unless somebody wants it otherwise.
-fn leaves_the_state_to_herdr(loaded: &Loaded) -> bool {
+/// Herdr detects the state of the agents that it knows. The supervisor leaves the state of such
+/// an agent to Herdr unless the user named the agent.
+fn leaves_state_to_herdr(loaded: &Loaded) -> bool {
     let label = herdr_proto::AgentLabel::normalize(&loaded.settings.agent);
     !loaded.named && label.is_some_and(|label| label.is_known())
 }
@@ -116,127 +116,129 @@ struct Supervisor {
     lease: LeaseFile,
     watched: Watched,
     pid: u32,
-    /// The supervisor of the command that ours runs in.
+    /// The supervisor of an outer `exec` or `attach` that the watched process runs in.
     outer: Option<PathBuf>,
     intake: Intake,
     door: Door,
-    now: Now,
+    role: Role,
     started: Instant,
-    /// Since when nobody else has reported, while we are aside.
-    quiet: Option<Instant>,
+    /// Since when no other process has reported for the pane, while this supervisor has let it
+    /// go.
+    free_since: Option<Instant>,
 }
 
-/// What a supervisor does just now.
-enum Now {
-    /// It has not looked around yet.
-    Begins,
-    /// It reports what control clients say, and that the process is stopped.
-    Reports(Reporter),
-    /// It leaves the pane alone: the process runs in a command that has a
-    /// supervisor,
+/// What the supervisor does with the pane.
+enum Role {
+    /// The supervisor has not decided yet.
+    Undecided,
+    /// It reports what control clients say, and whether the process is stopped.
+    Reporting(Reporter),
+    /// It leaves the pane to an outer supervisor.
     Nested,
-    /// or it is stopped or in the background and somebody wanted the pane,
+    /// It leaves the pane to another reporter, because the process is stopped or in the
+    /// background.
     Behind,
-    /// or it does not run in the pane.
+    /// It leaves the pane alone, because the process does not run in it.
     Foreign,
 }
 
 impl Supervisor {
-    /// With `stays`, whoever asked for it has no use for a supervisor's end
-    /// before the process's: its hooks would be taken for somebody's else.
+    /// With `stays`, the supervisor lives as long as the process even if it never gets the
+    /// pane. If it ended, the hooks of the process would be taken for those of another one.
     fn run(mut self, signals: &Signals, stays: bool) -> Exit {
         let own = self.lease.supervisor_socket(self.pid);
-        let begun = handed_over(&own);
+        let begun = inherited_listener(&own);
         let addresses = Addresses { pane: self.lease.control_socket(), own: Some(own), begun };
         let mut control = Control::start(addresses, &self.intake, self.door.clone());
-        let heard = control.wait_open(Address::Own, END);
+        let heard = control.wait_open(Address::Own, CLOSE_LIMIT);
         let in_use = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
         if matches!(&heard, Some(Err(error)) if in_use(error)) {
-            say(Word::Ready);
+            announce(Word::Ready);
             return Exit::Fine;
         }
-        let mut told = stays;
+        let mut announced = stays;
         if stays {
-            let_go_of_stdout();
+            close_stdout();
         }
-        let mut seen = Seen::Nothing;
-        while seen == Seen::Nothing {
+        let mut outcome = WaitOutcome::TimedOut;
+        while outcome == WaitOutcome::TimedOut {
             let standing = self.watched.standing();
-            self.look(standing);
-            if !told && let Some(word) = self.word(&control) {
-                say(word);
-                told = true;
+            self.update(standing);
+            if !announced && let Some(word) = self.word(&control) {
+                announce(word);
+                announced = true;
                 if word != Word::Ready {
                     break;
                 }
             }
-            seen = self.watched.wait(
+            outcome = self.watched.wait(
                 signals,
                 match standing {
-                    _ if !told => LOOK_OFTEN,
-                    Standing::InFront => LOOK,
-                    Standing::Stopped | Standing::Behind => LOOK_BEHIND,
+                    _ if !announced => CHECK_AT_START,
+                    Standing::InFront => CHECK,
+                    Standing::Stopped | Standing::Behind => CHECK_BEHIND,
                 },
             );
         }
-        if !told {
-            say(Word::Gone);
+        if !announced {
+            announce(Word::Gone);
         }
-        // While the lease is still ours, so that nobody finds a dead socket.
+        // The sockets are closed while the lease is still held, so that no client finds a dead
+        // socket.
         control.close();
-        self.now.end(END);
+        self.role.end(CLOSE_LIMIT);
         control.finish();
         Exit::Fine
     }
 
-    /// What a launcher hears that waits for the pane, once it is decided.
+    /// What the launcher is told about the start, once that is decided.
     fn word(&self, control: &Control) -> Option<Word> {
-        match &self.now {
-            Now::Begins => None,
-            Now::Foreign => Some(Word::Foreign),
-            Now::Nested | Now::Behind => Some(Word::Deferred),
-            Now::Reports(_) if self.intake.holds_lease() == Some(false) => Some(Word::Deferred),
-            // A pane without a control socket is still worth a supervisor.
-            Now::Reports(_) => {
+        match &self.role {
+            Role::Undecided => None,
+            Role::Foreign => Some(Word::Foreign),
+            Role::Nested | Role::Behind => Some(Word::Deferred),
+            Role::Reporting(_) if self.intake.holds_lease() == Some(false) => Some(Word::Deferred),
+            // Without a control socket the supervisor still clears the pane at the end.
+            Role::Reporting(_) => {
                 control.wait_open(Address::Pane, Duration::ZERO).map(|_| Word::Ready)
             }
         }
     }
 
-    /// Looks at how things stand, and does what follows.
-    fn look(&mut self, standing: Standing) {
-        match &self.now {
-            Now::Begins if self.outer_is_there() => {
-                self.now = Now::Nested;
+    /// Checks the conditions and acts on what has changed.
+    fn update(&mut self, standing: Standing) {
+        match &self.role {
+            Role::Undecided if self.outer_runs() => {
+                self.role = Role::Nested;
                 self.intake.hand_to_nobody(DiagnosticKind::Deferred, NESTED);
             }
-            Now::Nested if self.outer_is_there() => {}
-            Now::Begins | Now::Nested => self.begin(),
-            Now::Behind => {
-                if standing == Standing::InFront || self.is_quiet() {
+            Role::Nested if self.outer_runs() => {}
+            Role::Undecided | Role::Nested => self.begin(),
+            Role::Behind => {
+                if standing == Standing::InFront || self.has_been_free() {
                     self.begin();
                 }
             }
-            Now::Foreign => {}
-            Now::Reports(reporter) => {
+            Role::Foreign => {}
+            Role::Reporting(reporter) => {
                 suspend(reporter, standing == Standing::Stopped);
-                self.let_go_if_asked(standing);
+                self.release_if_asked(standing);
             }
         }
     }
 
-    fn let_go_if_asked(&mut self, standing: Standing) {
+    fn release_if_asked(&mut self, standing: Standing) {
         if self.door.was_asked() && standing < Standing::InFront {
-            let before = std::mem::replace(&mut self.now, Now::Behind);
-            before.end(LET_GO);
+            let before = std::mem::replace(&mut self.role, Role::Behind);
+            before.end(RELEASE_LIMIT);
             self.intake.hand_to_nobody(DiagnosticKind::Deferred, BEHIND);
         }
     }
 
-    /// Begins to report, unless the process is proven to run elsewhere.
+    /// Starts to report, unless the process is proven to run in another pane.
     fn begin(&mut self) {
         if self.is_foreign() {
-            self.now = Now::Foreign;
+            self.role = Role::Foreign;
             self.intake.hand_to_nobody(DiagnosticKind::ForeignPane, FOREIGN);
             return;
         }
@@ -250,23 +252,23 @@ impl Supervisor {
             Some(terminal) => terminal.told_by(builder),
             None => builder,
         };
-        let now = &mut self.now;
+        let role = &mut self.role;
         self.intake.hand_to(|activity| {
             let reporter = resume(builder, activity).start();
             let handle = reporter.handle();
-            *now = Now::Reports(reporter);
+            *role = Role::Reporting(reporter);
             handle
         });
     }
 
-    /// Whether the process is proven not to run in the pane. While the server is
-    /// away nothing is proven.
+    /// Whether the process is proven not to run in the pane. If the server does not answer,
+    /// nothing is proven.
     fn is_foreign(&self) -> bool {
         let config = &self.loaded.settings.config;
         if config.any_pane {
             return false;
         }
-        let proven = identity(&self.pane, config, Some(self.pid), ASK);
+        let proven = identity(&self.pane, config, Some(self.pid), SERVER_LIMIT);
         match blocking(proven).flatten() {
             Some(Identity::Foreign) => true,
             Some(Identity::Proven) | None => false,
@@ -274,67 +276,68 @@ impl Supervisor {
         }
     }
 
-    /// Whether nobody else has reported for a while: who was let to the pane has
-    /// to get there.
-    fn is_quiet(&mut self) -> bool {
-        if !self.nobody_reports() {
-            self.quiet = None;
-        } else if self.quiet.get_or_insert_with(Instant::now).elapsed() >= QUIET {
-            self.quiet = None;
+    /// Whether no other process has reported for [`FREE_FOR`]. A reporter that was given the pane
+    /// needs some time to take the lease.
+    fn has_been_free(&mut self) -> bool {
+        if !self.pane_is_free() {
+            self.free_since = None;
+        } else if self.free_since.get_or_insert_with(Instant::now).elapsed() >= FREE_FOR {
+            self.free_since = None;
             return true;
         }
         false
     }
 
-    /// Whether the pane is free and shows no agent.
-    fn nobody_reports(&self) -> bool {
+    /// Whether the lease is free and the pane shows no agent.
+    fn pane_is_free(&self) -> bool {
         if !matches!(self.lease.try_take(), Ok(Some(_))) {
             return false;
         }
-        let shown = blocking(shown(&self.pane, &self.loaded.settings.config, ASK));
+        let shown = blocking(shown(&self.pane, &self.loaded.settings.config, SERVER_LIMIT));
         shown.is_some_and(|shown| shown.is_ok_and(|pane| pane.agent.is_none()))
     }
 
-    /// Whether the command that ours runs in still has its supervisor.
-    fn outer_is_there(&self) -> bool {
+    /// Whether the outer supervisor still runs.
+    fn outer_runs(&self) -> bool {
         let Some(outer) = &self.outer else { return false };
         supervised_by(outer).is_some_and(|(_, lives)| lives)
-            && (self.started.elapsed() < OUTER
+            && (self.started.elapsed() < OUTER_START
                 || std::os::unix::net::UnixStream::connect(outer).is_ok())
     }
 }
 
-impl Now {
+impl Role {
     fn end(self, budget: Duration) {
         match self {
-            Self::Reports(reporter) => drop(reporter.close(budget)),
-            Self::Begins | Self::Nested | Self::Behind | Self::Foreign => {}
+            Self::Reporting(reporter) => drop(reporter.close(budget)),
+            Self::Undecided | Self::Nested | Self::Behind | Self::Foreign => {}
         }
     }
 }
 
-/// Says the one word that a launcher waits for, and lets go of the pipe. A
-/// launcher that has gone is fine.
-pub(super) fn say(word: Word) {
+/// Tells the launcher about the start and closes the pipe to it. A launcher that has ended is
+/// not an error.
+pub(super) fn announce(word: Word) {
     let _ = io::stdout().write_all(&word.line()).and_then(|()| io::stdout().flush());
-    let_go_of_stdout();
+    close_stdout();
 }
 
-/// The socket that `exec` has begun to listen at for us: our standard output.
-pub(super) fn handed_over(own: &Path) -> Option<UnixListener> {
+/// The listening socket that `exec` passed as standard output, if it is the one at `own`.
+pub(super) fn inherited_listener(own: &Path) -> Option<UnixListener> {
     let listener = UnixListener::from(fcntl_dupfd_cloexec(stdout(), 3).ok()?);
     let at = listener.local_addr().ok()?;
     let ours = (at.as_pathname() == Some(own)).then_some(listener)?;
-    // Who asks whom it speaks to is told who has called this last.
+    // Clients see the process that last called `listen` as the peer, so this process calls it
+    // again.
     let _ = rustix::net::listen(&ours, BACKLOG);
     Some(ours)
 }
 
-pub(super) fn let_go_of_stdout() {
+pub(super) fn close_stdout() {
     let null = File::options().write(true).open("/dev/null");
     let _ = null.map(|null| dup2_stdout(&null));
 }
 
-fn let_go_of_stdin() -> io::Result<()> {
+fn close_stdin() -> io::Result<()> {
     Ok(dup2_stdin(File::open("/dev/null")?)?)
 }

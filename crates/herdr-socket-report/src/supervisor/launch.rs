@@ -1,4 +1,4 @@
-//! Starting a supervisor that is nobody's child.
+//! Starting a supervisor that is not a child of the process it watches.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, Read};
@@ -14,22 +14,22 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::{COMMAND, Watched};
 use crate::control::SocketFile;
 
-/// What a supervisor says once it knows.
+/// What a supervisor tells its launcher about its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// The pane is its own.
+    /// The supervisor reports for the pane.
     Ready,
     /// Another process reports for the pane.
     Deferred,
-    /// The process does not run in the pane.
+    /// The watched process does not run in the pane.
     Foreign,
-    /// It has ended without a word.
+    /// The supervisor ended before it could tell.
     Gone,
-    /// It takes longer.
+    /// The supervisor has not told yet.
     Late,
 }
 
-/// Words as they go through the pipe.
+/// The byte that stands for each word on the pipe to the launcher.
 const WORDS: [(Word, u8); 3] = [(Word::Ready, b'r'), (Word::Deferred, b'd'), (Word::Foreign, b'f')];
 
 impl Word {
@@ -38,7 +38,7 @@ impl Word {
     }
 }
 
-/// Starts a supervisor for a process that runs already, and waits for its word.
+/// Starts a supervisor for a process and waits until it says whether it has the pane.
 pub(crate) fn launch(
     watched: &Watched,
     flags: Vec<OsString>,
@@ -50,9 +50,10 @@ pub(crate) fn launch(
     wait_for(&mut word, until)
 }
 
-/// Starts a supervisor for a process that goes on at once: it is handed a socket
-/// that listens already, where hooks wait in line for it. False if nobody can
-/// listen there, so that hooks are not heard. `command` is for its name.
+/// Starts a supervisor for a process that does not wait for it. The supervisor takes over a
+/// socket that already listens, so hooks can connect before it has started. Returns false if no
+/// socket could be made, so that hooks are not heard. `command` is the name of the watched
+/// program.
 pub(crate) fn supervise(
     watched: &Watched,
     socket: &Path,
@@ -62,7 +63,7 @@ pub(crate) fn supervise(
     let made = SocketFile::make_folder(socket).and_then(|()| SocketFile::listen_alone(socket));
     let (listener, file) = match made {
         Ok((listener, file)) => (Stdio::from(OwnedFd::from(listener)), Some(file)),
-        // The process has its supervisor already.
+        // Another supervisor already watches this process.
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Ok(true),
         Err(_) => (Stdio::null(), None),
     };
@@ -74,9 +75,9 @@ pub(crate) fn supervise(
     Ok(heard)
 }
 
-/// Starts a supervisor by way of a middle process, which is gone when this
-/// returns: the supervisor is a child of nobody that is left. `flags` are as they
-/// were given, and `command` is for its name. For a process with one thread.
+/// Starts a supervisor through an intermediate process that has ended when this returns, so
+/// that the supervisor becomes a child of init. `flags` are passed on unchanged. Only for a
+/// process with a single thread, because it forks.
 fn start(
     watched: &Watched,
     flags: Vec<OsString>,
@@ -93,11 +94,12 @@ fn start(
         supervisor.arg("--").arg(command);
     }
     supervisor.stdin(watched.to_stdin()?).stdout(output).stderr(Stdio::null());
-    // Terminal signals go to the group in front, and that is not the supervisor's.
+    // Terminal signals are sent to the foreground process group, which the supervisor must not
+    // be in.
     supervisor.process_group(0);
     let Fork::Parent(middle) = fork()? else {
-        // Whatever else was inherited, such as a host's pipe that the command
-        // will close to say something, is the command's.
+        // Every other inherited descriptor belongs to the command. For example, a host may wait
+        // until the command closes a pipe.
         close_fds::set_fds_cloexec(3, &[]);
         exit(supervisor.spawn().map_or(1, |_| 0));
     };
@@ -107,8 +109,8 @@ fn start(
     }
 }
 
-/// This program, also after another version was installed over it, and where
-/// nothing but its own name tells which one it is.
+/// A command that runs this program. It works after another version was installed over it, and
+/// on systems that do not tell the path of the program.
 pub(crate) fn ourselves() -> io::Result<Command> {
     let Ok(path) = std::env::current_exe() else {
         let name = std::env::args_os().next().ok_or(io::ErrorKind::NotFound)?;

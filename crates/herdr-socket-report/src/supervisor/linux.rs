@@ -1,4 +1,4 @@
-//! On Linux: a descriptor of the process.
+//! Watching a process on Linux, through a descriptor of the process.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,19 +10,18 @@ use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::stdio::stdin;
 
-use super::Seen;
+use super::WaitOutcome;
 use crate::input::signals::Signals;
 
-/// A process whose end is seen from outside. It is never taken for a later one
-/// with the same id.
+/// A watched process. Its descriptor never stands for a later process with the same id.
 pub(crate) struct Watched {
     pid: i32,
-    /// Readable when the process has ended.
+    /// Becomes readable when the process ends.
     end: OwnedFd,
 }
 
 impl Watched {
-    pub(super) fn take_hold(pid: i32) -> io::Result<Option<Self>> {
+    pub(super) fn open_pid(pid: i32) -> io::Result<Option<Self>> {
         let Some(named) = Pid::from_raw(pid) else { return Ok(None) };
         match pidfd_open(named, PidfdFlags::empty()) {
             Ok(end) => Ok(Some(Self { pid, end })),
@@ -31,8 +30,8 @@ impl Watched {
         }
     }
 
-    /// The launcher took hold of the process before we existed, and handed it
-    /// over as our standard input.
+    /// Takes the descriptor over from the launcher, which opened it and passed it as standard
+    /// input.
     pub(in crate::supervisor) fn inherited(pid: i32, _: Option<String>) -> io::Result<Self> {
         Ok(Self { pid, end: fcntl_dupfd_cloexec(stdin(), 3)? })
     }
@@ -50,29 +49,30 @@ impl Watched {
         None
     }
 
-    /// What is readable once it has ended.
+    /// A descriptor that becomes readable when the process ends.
     #[expect(clippy::unnecessary_wraps, reason = "elsewhere there is nothing of the kind")]
     pub(crate) fn end(&self) -> Option<BorrowedFd<'_>> {
         Some(self.end.as_fd())
     }
 
-    /// Its state tells, see `standing`.
+    /// Always false: on Linux [`Standing`](crate::control::Standing) reads the state of the
+    /// process.
     #[expect(clippy::unused_self, reason = "elsewhere it has to be asked for")]
     pub(super) fn is_stopped(&self) -> bool {
         false
     }
 
-    /// Waits for its end or a signal to us.
-    pub(in crate::supervisor) fn wait(&self, signals: &Signals, limit: Duration) -> Seen {
+    /// Waits until the process ends, this process receives a signal, or `limit` has passed.
+    pub(in crate::supervisor) fn wait(&self, signals: &Signals, limit: Duration) -> WaitOutcome {
         let signals = PollFd::new(signals, PollFlags::IN);
         let mut fds = [signals, PollFd::from_borrowed_fd(self.end.as_fd(), PollFlags::IN)];
         match poll(&mut fds, Timespec::try_from(limit).ok().as_ref()) {
-            Ok(_) if !fds[1].revents().is_empty() => Seen::End,
-            Ok(_) if !fds[0].revents().is_empty() => Seen::Signal,
-            Ok(_) | Err(Errno::INTR) => Seen::Nothing,
+            Ok(_) if !fds[1].revents().is_empty() => WaitOutcome::Ended,
+            Ok(_) if !fds[0].revents().is_empty() => WaitOutcome::Signalled,
+            Ok(_) | Err(Errno::INTR) => WaitOutcome::TimedOut,
             Err(error) => {
                 tracing::warn!(%error, "the process cannot be waited for");
-                Seen::End
+                WaitOutcome::Ended
             }
         }
     }

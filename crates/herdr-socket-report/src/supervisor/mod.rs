@@ -1,16 +1,15 @@
-//! The supervisor: the reporter of a process that outlives it by a moment.
+//! The supervisor: a process that reports for another process and outlives it by a moment.
 //!
-//! `exec` becomes its command and `attach` goes away, so neither can clear the
-//! pane when the process ends, least of all by SIGKILL. A supervisor can: a
-//! process of its own that nobody waits for, in a process group of its own, with
-//! no pipe of anybody's and no terminal but one that it tells, which holds on to
-//! the supervised process and to nothing else (failures B13 to B16). It hears
-//! only what belongs to that process, and lets the pane go to a reporter in front
-//! of it.
+//! `exec` becomes its command and `attach` returns at once, so neither can clear the pane when
+//! the watched process ends, least of all by SIGKILL. The supervisor can. It has no parent that
+//! waits for it and a process group of its own. It keeps no inherited pipe open, and no
+//! terminal except one that it writes reports to (failures B13 to B16). It accepts reports only
+//! from processes that belong to the watched one, and gives the pane to another reporter while
+//! the watched process is not in the foreground.
 
 mod keep;
 mod launch;
-mod outside;
+mod terminal_only;
 mod watched;
 
 use std::ffi::OsString;
@@ -25,8 +24,7 @@ pub(crate) use watched::Watched;
 use crate::place::PaneFlags;
 use crate::settings::flags::SettingFlags;
 
-/// The command that a supervisor is. It is not part of the command line that
-/// people have.
+/// The hidden command that makes this program a supervisor.
 const COMMAND: &str = "supervisor";
 
 /// Watch over another process (started by exec and attach)
@@ -51,15 +49,14 @@ pub(crate) struct Args {
     command: Option<OsString>,
 }
 
-/// What a supervisor is to do, if this process is to be one.
+/// Reads the arguments of a supervisor, if this process was started as one.
 pub(crate) fn asked_for(words: impl IntoIterator<Item = OsString>) -> Option<Args> {
     let mut words = words.into_iter().skip(1).peekable();
     words.next_if(|word| word == COMMAND)?;
     Args::try_parse_from(std::iter::once(COMMAND.into()).chain(words)).ok()
 }
 
-/// Flags that a launcher was given for itself, and that come along with the
-/// others.
+/// Flags of `exec` and `attach` that reach the supervisor with the others. It ignores them.
 #[derive(Debug, clap::Args)]
 struct Launchers {
     /// How exec makes CMD's environment

@@ -1,7 +1,7 @@
-//! A process that is watched from outside.
+//! A process that is watched without being its parent.
 
 #[cfg(not(target_os = "linux"))]
-#[path = "elsewhere.rs"]
+#[path = "other_unix.rs"]
 mod system;
 #[cfg(target_os = "linux")]
 #[path = "linux.rs"]
@@ -12,22 +12,22 @@ pub(crate) use system::Watched;
 use crate::control::Standing;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
-    /// It ended, however it did.
-    End,
-    /// We were asked to end.
-    Signal,
-    /// Nothing of the kind in that time.
-    Nothing,
+pub(crate) enum WaitOutcome {
+    /// The watched process ended.
+    Ended,
+    /// This process received a signal to end.
+    Signalled,
+    /// The time limit passed and neither had happened.
+    TimedOut,
 }
 
 impl Watched {
-    /// Takes hold of a running process; `None` if no process has this id.
+    /// Starts to watch a running process; `None` if no process has this id.
     pub(crate) fn open(pid: i32) -> Result<Option<Self>, String> {
-        Self::take_hold(pid).map_err(|error| format!("process {pid} cannot be watched: {error}"))
+        Self::open_pid(pid).map_err(|error| format!("process {pid} cannot be watched: {error}"))
     }
 
-    /// How near it is to whoever sits at its terminal.
+    /// Whether the process is in the foreground, in the background or stopped.
     pub(super) fn standing(&self) -> Standing {
         if self.is_stopped() {
             return Standing::Stopped;

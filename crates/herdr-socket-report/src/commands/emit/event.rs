@@ -1,4 +1,4 @@
-//! The events of these commands, and what is wrong with those that were written.
+//! The events of a one-shot, and what is wrong with events that cannot be read.
 
 use std::io::Read;
 
@@ -11,12 +11,12 @@ use crate::exit::Exit;
 use crate::input::{Item, LineReader};
 use crate::output::say;
 
-/// Most that is read of stdin, in bytes.
+/// The limit for stdin, in bytes.
 const INPUT_MAX: u64 = 16 * 1024 * 1024;
 
 pub(super) struct Event {
-    /// How it is called where something about it is wrong, as `event 2: `.
-    /// Empty for one that is alone.
+    /// What messages about this event begin with, such as `event 2: `. Empty if there is only
+    /// one event.
     name: String,
     pub(super) what: EventLine,
 }
@@ -26,8 +26,8 @@ impl Event {
         Self { name: String::new(), what: EventLine::Event(event) }
     }
 
-    /// As an owner is told it. A flush among the events is not told: its answer
-    /// would be taken for that to the command's own.
+    /// The line for the reporter. A flush has none, because its answer would be taken for the
+    /// answer to the flush of this command.
     pub(super) fn line(&self) -> Option<String> {
         let EventLine::Event(event) = &self.what else { return None };
         serde_json::to_string(event).ok()
@@ -45,8 +45,8 @@ impl Event {
     }
 }
 
-/// Events that are arguments, each one of its own. What is wrong is said. JSON at
-/// the end that is not an event is what some agents append to a hook's command.
+/// Reads the arguments, each as one event, and prints what is wrong. JSON at the end that is
+/// not an event was appended by an agent and is left out.
 pub(super) fn from_arguments(words: &[String]) -> (Vec<Event>, Exit) {
     let mut events = Vec::new();
     let mut exit = Exit::Fine;
@@ -77,7 +77,7 @@ pub(super) fn from_arguments(words: &[String]) -> (Vec<Event>, Exit) {
     (events, exit)
 }
 
-/// Events that are the lines of an input, to its end. What is wrong is said.
+/// Reads an input to its end, each line as one event, and prints what is wrong.
 pub(super) fn from_lines(mut input: impl Read) -> (Vec<Event>, Exit) {
     let mut reader = LineReader::new();
     let (mut items, mut bytes) = (Vec::new(), Vec::new());

@@ -1,12 +1,13 @@
-//! The commands of hooks and scripts: say one thing and go.
+//! The one-shots: commands that report once, for hooks and scripts.
 
+mod direct;
 mod event;
-mod once;
+mod hook_supervisor;
+mod outcome;
 mod report;
-mod supervised;
-mod way;
+mod route;
 
-pub(crate) use way::{hello, named_supervisor};
+pub(crate) use route::{hello, named_supervisor};
 
 use herdr_proto::{StateKey, TokenKey, Ttl};
 use herdr_reporter::AgentEvent;
@@ -19,18 +20,18 @@ use crate::words::{lossy, states};
 use event::{Event, from_arguments, from_lines};
 pub(crate) use report::Report;
 
-/// How long what is shown stays if nobody says.
+/// How long title, labels and tokens stay by default.
 const DAY: Ttl = match Ttl::from_millis_const(86_400_000) {
     Some(ttl) => ttl,
     None => panic!("within the range"),
 };
 
-/// What the long help of each says. A paragraph is one line: clap breaks it.
+/// The end of each long help. A paragraph is one line, because clap breaks lines.
 const HOOKS: &str = "\
 To the pane's reporter if there is one (run, exec, attach), else straight to Herdr. Never fails \
 the hook that calls it, unless --strict is given: what goes wrong is said on stderr.";
 
-/// What all of these commands take.
+/// The flags that these commands share.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HOOKS)]
 pub(crate) struct Common {
@@ -49,7 +50,7 @@ pub(crate) struct Common {
     pub(crate) settings: SettingFlags,
 }
 
-/// What an agent adds to the command that it was given.
+/// Arguments that some agents append to the command of a hook.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Appended {
     /// JSON that an agent appends; it is not used
@@ -58,8 +59,8 @@ pub(crate) struct Appended {
 }
 
 impl Appended {
-    /// Whether nothing but JSON follows the `before` arguments that count; else
-    /// what is wrong.
+    /// Checks that only JSON follows the first `before` arguments, and says what is wrong
+    /// otherwise.
     fn check(&self, before: usize, what: &str) -> Result<(), String> {
         match self.appended.iter().position(|word| !is_json(word)) {
             Some(place) => Err(format!("argument {} is one too many: {what}", before + place + 1)),
@@ -68,7 +69,7 @@ impl Appended {
     }
 }
 
-/// What hooks and scripts call: each says one thing and goes.
+/// Commands for hooks and scripts that report once
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum OneShot {
     /// Report events, as `run` reads them
@@ -168,7 +169,8 @@ impl OneShot {
             }
             Self::State { common, word, label, confirm, appended } => {
                 confirmed = confirm;
-                // A value parser would make clap end a hook that calls it with 2.
+                // A value parser of clap would exit with 2, and these commands fail only with
+                // `--strict`.
                 let state = crate::words::state(&word)
                     .map_err(|expected| format!("argument 1 is not a state; {expected}"));
                 let alone = appended.check(1, "why it is so comes after --label, in quotes");
@@ -186,7 +188,7 @@ impl OneShot {
                 (common, alone.map(|()| AgentEvent::session_started(id)))
             }
             Self::Release { pane, strict, settings, appended } => {
-                // Nothing is set that would have to stay.
+                // A release sets nothing, so its ttl is not used.
                 let common = Common { pane, ttl: DAY, strict, settings };
                 let alone = appended.check(0, "a release takes none");
                 (common, alone.map(|()| AgentEvent::Release))
@@ -218,13 +220,13 @@ fn labels(words: &[String]) -> Result<AgentEvent, String> {
     pairs(words, expected, state).map(AgentEvent::labels_changed)
 }
 
-/// Whether an argument is what some agents append to the command of a hook.
+/// Whether an argument looks like the JSON that some agents append to the command of a hook.
 fn is_json(word: &str) -> bool {
     word.trim_start().starts_with('{')
 }
 
-/// `NAME=TEXT` each, without JSON at the end; a blank text takes off. What is
-/// wrong is told by the argument's place, since the texts are a host's.
+/// Reads `NAME=TEXT` pairs. A blank text clears, and JSON at the end is left out. Errors name
+/// the place of an argument and not its text, which may be private.
 fn pairs<K>(
     words: &[String],
     expected: &str,

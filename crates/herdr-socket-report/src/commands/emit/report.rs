@@ -1,19 +1,20 @@
-//! Saying it: to the pane's reporter, or straight to Herdr.
+//! Delivers a report to the reporter of the pane or straight to Herdr.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-use herdr_proto::ReportState;
-use herdr_reporter::sidecar::shown;
 use herdr_reporter::sidecar::{Activity, EventLine, LeaseFile};
 use herdr_reporter::{AgentEvent, Config, Role};
-use herdr_socket_transport::{Absence, Endpoint};
+use herdr_socket_transport::Absence;
 
 use super::Common;
+use super::direct::{DirectReport, started};
 use super::event::Event;
-use super::once::{Once, started};
-use super::supervised::give_a_supervisor;
-use super::way::{Way, hello, late, left, named_supervisor, nobody, way};
+use super::hook_supervisor::start_supervisor;
+use super::outcome::{complain_about_lines, confirm, judge};
+use super::route::{
+    Route, Target, find_route, hello, late, named_supervisor, not_in_herdr, time_left,
+};
 use crate::commands::{KEPT, settings};
 use crate::control::{Answers, Refusal, is_timeout};
 use crate::exit::{Exit, Stop, say_why};
@@ -21,21 +22,20 @@ use crate::output::say;
 use crate::place::Place;
 use crate::program_status::Terminal;
 use crate::settings::Loaded;
-use crate::wait::blocking;
 
-/// How long the whole may take. A hook that waits holds its agent up.
+/// The time limit of the whole command. An agent waits for its hooks.
 const LIMIT: Duration = Duration::from_secs(1);
-/// Between two ways that are tried.
+/// The pause before a route to the pane is looked for again.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// One report of one of these commands.
+/// The report of a one-shot.
 pub(crate) struct Report {
     common: Common,
     confirm: bool,
-    /// The settings, where they have been read.
+    /// The settings, if they have already been read.
     loaded: Option<Loaded>,
-    /// The program of the agent that calls, if it gets a supervisor where nobody
-    /// reports for the pane.
+    /// The program of the agent whose hook this is. If the pane has no reporter, a supervisor
+    /// is started for the agent.
     agent: Option<&'static str>,
 }
 
@@ -44,32 +44,31 @@ impl Report {
         Self { common, confirm, loaded: None, agent: None }
     }
 
-    /// Gives the agent that runs this program a supervisor where nobody reports
-    /// for the pane.
+    /// Starts a supervisor for the agent that runs this program, if the pane has no reporter.
     pub(crate) fn supervising(mut self, program: &'static str) -> Self {
         self.agent = Some(program);
         self
     }
 
-    /// Reports what a hook of an agent says, with these settings.
+    /// Reports the events of an agent's hook with these settings.
     pub(crate) fn hook(mut self, loaded: Loaded, events: Vec<AgentEvent>) -> Exit {
         self.loaded = Some(loaded);
         self.events((events.into_iter().map(Event::of).collect(), Exit::Fine))
     }
 
-    /// Reports events that were read, and how that went.
+    /// Reports these events. `read` says whether all of them could be read.
     pub(super) fn events(self, (events, read): (Vec<Event>, Exit)) -> Exit {
-        let (asked, confirm) = (self.asked(), self.confirm);
+        let (wants_outcome, confirm) = (self.wants_outcome(), self.confirm);
         match self.report(&events, read) {
             Exit::NotApplied if !confirm => Exit::Fine,
-            exit if asked => exit,
+            exit if wants_outcome => exit,
             _ => Exit::Fine,
         }
     }
 
     pub(crate) fn refuse(self, wrong: &str) -> Exit {
         say(wrong);
-        if self.asked() { Exit::Usage } else { Exit::Fine }
+        if self.wants_outcome() { Exit::Usage } else { Exit::Fine }
     }
 
     fn report(mut self, events: &[Event], read: Exit) -> Exit {
@@ -94,53 +93,56 @@ impl Report {
         if read == Exit::Fine { outcome } else { read }
     }
 
-    fn asked(&self) -> bool {
+    fn wants_outcome(&self) -> bool {
         self.common.strict || self.confirm
     }
 
-    /// Finds out who takes the report and has it taken, within the limit.
+    /// Finds the route to the pane and delivers the events within the time limit.
     fn deliver(&self, loaded: &Loaded, started: u64, events: &[Event]) -> Result<Exit, Stop> {
         let until = Instant::now() + LIMIT;
         let config = &loaded.settings.config;
-        let wanted = events.iter().rev().find_map(Event::state);
+        let wants_outcome = self.wants_outcome();
         let place = self.common.pane.find();
         let pane = match &place {
             Ok(Place::Pane(pane)) => Some((pane, LeaseFile::of_pane(config, pane))),
             _ => None,
         };
-        let confirmed = |exit| match &pane {
-            Some((pane, _)) => self.confirmed(exit, wanted, pane, config, until),
-            None => exit,
-        };
+        let confirmed = |exit| self.confirmed(exit, events, pane.as_ref(), config, until);
         let off = matches!(place, Ok(Place::Outside(Absence::SwitchedOff)));
         let mut named = named_supervisor(&self.common.pane, pane.as_ref()).filter(|_| !off);
         if let (Ok(place @ Place::Outside(_)), None) = (&place, &named) {
             let told = tell_terminal(loaded, place, events);
-            // Who asked wants to know of a pane.
-            return if told && !self.asked() { Ok(Exit::Fine) } else { Err(nobody(self.asked())) };
+            // A caller that asks for the outcome asks for that in a pane.
+            return if told && !wants_outcome {
+                Ok(Exit::Fine)
+            } else {
+                Err(not_in_herdr(wants_outcome))
+            };
         }
         let hello = hello(pane.as_ref(), &self.common.settings);
         let lines: Vec<String> = events.iter().filter_map(Event::line).collect();
         let mut agent = self.agent;
         loop {
-            let call = match way(named.as_deref(), &place, pane.as_ref(), until, self.asked())? {
-                Way::Owner(call) => call,
-                Way::Straight(target, shared) => {
-                    if agent.take().is_some_and(|it| give_a_supervisor(it, target, config)) {
-                        continue;
+            let call =
+                match find_route(named.as_deref(), &place, pane.as_ref(), until, wants_outcome)? {
+                    Route::Owner(call) => call,
+                    Route::Direct(target, shared) => {
+                        if agent.take().is_some_and(|it| start_supervisor(it, target, config)) {
+                            continue;
+                        }
+                        let (pane, lease) = target;
+                        let ttl = self.common.ttl;
+                        let shared = shared.as_ref();
+                        let report =
+                            DirectReport { pane, lease, shared, loaded, ttl, started, until };
+                        let (exit, is_shown) = deliver_directly(&report, events);
+                        if let Ok(place) = &place {
+                            tell_terminal(loaded, place, events);
+                        }
+                        return Ok(if is_shown { exit } else { confirmed(exit) });
                     }
-                    let (pane, lease) = target;
-                    let ttl = self.common.ttl;
-                    let shared = shared.as_ref();
-                    let once = Once { pane, lease, shared, loaded, ttl, started, until };
-                    let (exit, shows) = straight(&once, events);
-                    if let Ok(place) = &place {
-                        tell_terminal(loaded, place, events);
-                    }
-                    return Ok(if shows { exit } else { confirmed(exit) });
-                }
-            };
-            let refused = match call.tell(&hello, &lines, self.asked()) {
+                };
+            let refused = match call.tell(&hello, &lines, wants_outcome) {
                 Ok(answers) if answers.refused.is_none() => {
                     return Ok(confirmed(self.judge_answers(&answers, events)));
                 }
@@ -150,138 +152,76 @@ impl Report {
                                which process it is";
                     return Err(Stop(Exit::Unreachable, why.to_owned()));
                 }
-                // It went without an answer.
+                // The reporter ended without an answer.
                 Err(_) => None,
             };
             match refused {
-                Some((Refusal::Late, why)) => return Err(late(why, self.asked())),
+                Some((Refusal::Late, why)) => return Err(late(why, wants_outcome)),
                 Some((Refusal::Foreign | Refusal::OtherAgent, why)) => {
                     return Err(Stop(Exit::Refused, why));
                 }
                 Some((Refusal::OtherPane, _)) if named.is_some() => named = None,
-                Some(_) if left(until).is_zero() => {
+                Some(_) if time_left(until).is_zero() => {
                     return Err(Stop(Exit::Refused, KEPT.to_owned()));
                 }
                 None if named.is_some() => {
                     let why = "late: the supervisor has ended".to_owned();
-                    return Err(late(why, self.asked()));
+                    return Err(late(why, wants_outcome));
                 }
-                None if left(until).is_zero() => {
+                None if time_left(until).is_zero() => {
                     let why = "the pane's reporter went away without an answer".to_owned();
                     return Err(Stop(Exit::Unreachable, why));
                 }
-                // The next look finds the pane free, or whoever has it then.
+                // The next try finds the lease free or the next reporter.
                 _ => thread::sleep(AGAIN),
             }
         }
     }
 
-    /// Looks whether the pane shows the state, if that is asked for: an owner
-    /// may know better than this command, and Herdr better than both.
+    /// The outcome after reading the pane back, with `--confirm`.
     fn confirmed(
         &self,
         exit: Exit,
-        wanted: Option<ReportState>,
-        pane: &Endpoint,
+        events: &[Event],
+        pane: Option<&Target<'_>>,
         config: &Config,
         until: Instant,
     ) -> Exit {
-        let Some(wanted) = wanted.filter(|_| self.confirm && exit == Exit::Fine) else {
-            return exit;
-        };
-        // What was delivered in time is worth a look.
-        let limit = left(until).max(LOOK);
-        say_why(match blocking(shown(pane, config, limit)) {
-            Some(Ok(pane)) if pane.agent.is_none() => {
-                Err(Stop(Exit::NotApplied, "not shown: the pane shows no agent".to_owned()))
+        let wanted = events.iter().rev().find_map(Event::state);
+        match (pane, wanted) {
+            (Some((pane, _)), Some(wanted)) if self.confirm && exit == Exit::Fine => {
+                say_why(confirm(wanted, pane, config, until))
             }
-            Some(Ok(pane)) if pane.agent_status.same_as(&wanted.status()) => Ok(Exit::Fine),
-            Some(Ok(pane)) => {
-                let status = crate::text::shown(pane.agent_status.as_str());
-                Err(Stop(Exit::NotApplied, format!("not shown: the pane shows {status}")))
-            }
-            Some(Err(error)) => Err(Stop(Exit::Unreachable, error.to_string())),
-            None => Ok(Exit::Unreachable),
-        })
+            _ => exit,
+        }
     }
 
     fn judge_answers(&self, answers: &Answers, events: &[Event]) -> Exit {
-        let told: Vec<&Event> = events.iter().filter(|event| event.line().is_some()).collect();
-        for wrong in &answers.bad_lines {
-            // The reporter counts the lines that it gets.
-            let numbered = wrong.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
-            let place = numbered.and_then(|(line, _)| line.parse::<usize>().ok()?.checked_sub(1));
-            match (numbered, place.and_then(|place| told.get(place))) {
-                (Some((_, wrong)), Some(event)) => event.complain(wrong),
-                _ => say(wrong),
-            }
-        }
+        complain_about_lines(answers, events);
         match judge(answers) {
             _ if !answers.bad_lines.is_empty() => Exit::Usage,
-            Err(stop) if self.asked() => say_why(Err(stop)),
+            Err(stop) if self.wants_outcome() => say_why(Err(stop)),
             _ => Exit::Fine,
         }
     }
 }
 
-/// How long a look at the pane may take at least.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// What the answers come to.
-fn judge(answers: &Answers) -> Result<(), Stop> {
-    let raised = |kinds: &[&str]| {
-        answers.diagnostics.iter().rev().find(|(kind, _)| kinds.contains(&kind.as_str()))
-    };
-    if let Some(state) = answers.states.last() {
-        let because = state.reason.as_deref().unwrap_or("nobody knows why");
-        let remedy =
-            state.remedy.as_deref().map(|remedy| format!("; {remedy}")).unwrap_or_default();
-        match state.receipt.as_str() {
-            "ignored" | "hidden" => {
-                return Err(Stop(Exit::NotApplied, format!("not shown: {because}{remedy}")));
-            }
-            "failed" => {
-                let refused = because == "rejected";
-                let exit = if refused { Exit::Refused } else { Exit::Unreachable };
-                return Err(Stop(exit, format!("not delivered: {because}{remedy}")));
-            }
-            "applied" => return Ok(()),
-            // Replaced or not looked at; whether anything goes out at all is
-            // said below.
-            _ => {}
-        }
-    }
-    if let Some(detail) = &answers.not_ours {
-        return Err(Stop(Exit::Refused, detail.clone()));
-    }
-    if let Some((kind, detail)) = raised(&["foreign_pane", "deferred", "protocol_rejected"]) {
-        return Err(Stop(Exit::Refused, format!("{kind}: {detail}")));
-    }
-    let Some(Err(reason)) = &answers.flushed else { return Ok(()) };
-    let why = raised(&["connect_failed", "timeout", "not_pane_api"]);
-    let why = match why {
-        Some((kind, detail)) => format!("{kind}: {detail}"),
-        None if reason == "timeout" => "not delivered in time".to_owned(),
-        None => format!("not delivered: {reason}"),
-    };
-    Err(Stop(Exit::Unreachable, why))
-}
-
-/// Says it to Herdr, and whether the pane was seen to show the state.
-fn straight(once: &Once<'_>, events: &[Event]) -> (Exit, bool) {
+/// Reports straight to Herdr. The second value says whether the pane was seen to show the
+/// state.
+fn deliver_directly(report: &DirectReport<'_>, events: &[Event]) -> (Exit, bool) {
     let mut exit = Exit::Fine;
     let mut activity = Activity::default();
-    let mut said = Vec::new();
+    let mut sent = Vec::new();
     for event in events {
-        // Everything is delivered when this ends, so there is nothing to flush.
+        // A flush has no effect here, because everything has been sent when this returns.
         let EventLine::Event(what) = event.what.clone() else { continue };
         if let Err(refused) = activity.apply(what.clone()) {
             event.complain(&refused.to_string());
             exit = Exit::Usage;
         }
-        said.push(what);
+        sent.push(what);
     }
-    let Some(reported) = once.report(said) else {
+    let Some(reported) = report.send(sent) else {
         say("nothing can be sent");
         return (Exit::Unreachable, false);
     };
@@ -290,11 +230,11 @@ fn straight(once: &Once<'_>, events: &[Event]) -> (Exit, bool) {
         let detail = "the server does not answer within 1 s";
         answers.diagnostics = vec![("timeout".to_owned(), detail.to_owned())];
     }
-    let shows = answers.states.last().is_some_and(|state| state.receipt == "applied");
-    (say_why(judge(&answers).map(|()| exit)), shows)
+    let is_shown = answers.states.last().is_some_and(|state| state.receipt == "applied");
+    (say_why(judge(&answers).map(|()| exit)), is_shown)
 }
 
-/// Tells the terminal, if it is to be told; whether it is.
+/// Reports to the terminal, if it is to be told. Returns whether it is.
 fn tell_terminal(loaded: &Loaded, place: &Place, events: &[Event]) -> bool {
     let Some(terminal) = Terminal::of(&loaded.settings, place, None) else { return false };
     let events = events.iter().filter_map(|event| match &event.what {

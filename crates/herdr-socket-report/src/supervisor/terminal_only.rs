@@ -1,10 +1,10 @@
-//! A supervisor's life where there is no pane: it tells its process's terminal.
+//! The supervisor of a process outside Herdr: it reports to the terminal of that process.
 
 use herdr_reporter::Reporter;
 use herdr_reporter::sidecar::suspend;
 
-use super::keep::{END, LOOK, handed_over, let_go_of_stdout, say};
-use super::watched::Seen;
+use super::keep::{CHECK, CLOSE_LIMIT, announce, close_stdout, inherited_listener};
+use super::watched::WaitOutcome;
 use super::{Args, Watched, Word};
 use crate::control::{Address, Addresses, Control, Door, Intake, Standing};
 use crate::exit::Exit;
@@ -12,8 +12,8 @@ use crate::input::signals::Signals;
 use crate::program_status::Terminal;
 use crate::settings::Settings;
 
-/// Hears its process and tells the terminal, to the process's end.
-pub(super) fn keep_outside(
+/// Reports to the terminal until the process ends.
+pub(super) fn report_to_terminal(
     args: &Args,
     settings: &Settings,
     terminal: Terminal,
@@ -29,22 +29,22 @@ pub(super) fn keep_outside(
         intake.begin_with(state);
     }
     let own = lease.supervisor_socket(pid);
-    let begun = handed_over(&own);
+    let begun = inherited_listener(&own);
     let addresses = Addresses { pane: lease.control_socket(), own: Some(own), begun };
     let mut control =
         Control::start(addresses, &intake, Door::of_supervisor(settings, &lease, pid));
     if args.command.is_some() {
-        let_go_of_stdout();
+        close_stdout();
     } else {
-        let _ = control.wait_open(Address::Own, END);
-        say(Word::Ready);
+        let _ = control.wait_open(Address::Own, CLOSE_LIMIT);
+        announce(Word::Ready);
     }
-    while watched.wait(signals, LOOK) == Seen::Nothing {
+    while watched.wait(signals, CHECK) == WaitOutcome::TimedOut {
         suspend(&reporter, watched.standing() == Standing::Stopped);
     }
     control.close();
-    // Of a terminal that is gone or stopped nobody can take anything off.
-    let _ = reporter.close(END);
+    // The records cannot be cleared on a terminal that is gone or stopped.
+    let _ = reporter.close(CLOSE_LIMIT);
     control.finish();
     Exit::Fine
 }

@@ -1,4 +1,4 @@
-//! Saying it straight to Herdr, where no reporter has the pane.
+//! A report straight to Herdr, where no reporter has the pane.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
@@ -13,27 +13,27 @@ use herdr_socket_transport::Endpoint;
 use crate::settings::Loaded;
 use crate::wait::{blocking, wait_for};
 
-/// The kernel counts the starts of processes in units of this.
+/// The unit in which the kernel gives the start time of a process.
 const TICK: Duration = Duration::from_millis(10);
-/// The largest number that says when a process was started.
+/// The number of digits that a start time can have.
 const NUMBER_BYTES: u64 = 20;
 
-/// Where and how it is said.
-pub(super) struct Once<'a> {
+/// A report and its conditions.
+pub(super) struct DirectReport<'a> {
     pub(super) pane: &'a Endpoint,
     pub(super) lease: &'a LeaseFile,
-    /// The lease, shared with others that report once.
+    /// The lease, which is shared with other one-shots.
     pub(super) shared: Option<&'a File>,
     pub(super) loaded: &'a Loaded,
     pub(super) ttl: Ttl,
-    /// When this process was started, as [`started`] has it.
+    /// The start time of this process, see [`started`].
     pub(super) started: u64,
     pub(super) until: Instant,
 }
 
-impl Once<'_> {
-    /// Says it; `None` if the agent's name is not a label or nothing can be sent.
-    pub(super) fn report(&self, events: Vec<AgentEvent>) -> Option<Reported> {
+impl DirectReport<'_> {
+    /// Sends the report. `None` if the agent's name is not a label or nothing can be sent.
+    pub(super) fn send(&self, events: Vec<AgentEvent>) -> Option<Reported> {
         let settings = &self.loaded.settings;
         let mut config = settings.config.clone();
         config.own_label = self.loaded.named;
@@ -54,20 +54,21 @@ impl Once<'_> {
             turn.note(self.started);
         }
         if let Some(shared) = self.shared.filter(|_| reported.in_time) {
-            // Nobody has the lease alone, so nobody else writes here.
+            // While the lease is shared, no reporter holds it, so only one-shots write to the
+            // file.
             let _ = Leavings::default().note_in(shared);
         }
         Some(reported)
     }
 }
 
-/// The turn of one of those that report to the pane at the same time: what a
-/// read-back shows is then what the last one said. Its file holds the start of
-/// the last of them, so that what was started last wins.
+/// The lock of the one-shot whose turn it is. One-shots on a pane run one after the other, so
+/// that each read-back shows the one-shot's own report. The file holds the latest start time of
+/// a one-shot that has reported, so that the one that was started last wins.
 struct Turn(File);
 
 impl Turn {
-    /// Waits for the others. One that hangs is not waited for.
+    /// Waits for the turn until the deadline. If it does not come, the report is made anyway.
     fn take(lease: &LeaseFile, until: Instant) -> Option<Self> {
         use std::os::unix::fs::OpenOptionsExt;
 
@@ -79,8 +80,8 @@ impl Turn {
         Some(Self(file))
     }
 
-    /// Whether one that was started later has reported. A start that is still to
-    /// come was told by a clock that has been set back since.
+    /// Whether a one-shot that was started later has reported. A start time in the future was
+    /// noted before the clock was set back, so it does not count.
     fn is_after(&self, started: u64) -> bool {
         self.last().is_some_and(|last| last > started && last <= micros_now())
     }
@@ -102,13 +103,13 @@ impl Turn {
     }
 }
 
-/// When this process was started, in microseconds since 1970: when the kernel
-/// made it, and within its tick when it first came here.
+/// The start time of this process in microseconds since 1970. The kernel's start time has a
+/// resolution of one tick; within that tick the time of the call counts.
 pub(super) fn started() -> u64 {
     let began = Process::of(std::process::id())
         .and_then(|process| Some(Duration::from_secs(process.started) / ticks_per_second()?));
-    // Both clocks at once: what passes between them would move the start back,
-    // behind that of a process that has ended before.
+    // Both clocks are read at once. Time that passes between them would make this process look
+    // older, possibly older than one that ended before it started.
     let (since_boot, now) = (since_boot(), micros_now());
     let ran_for = since_boot.zip(began).and_then(|(now, began)| now.checked_sub(began));
     let Some(ran_for) = ran_for.and_then(|ran| u64::try_from(ran.as_micros()).ok()) else {

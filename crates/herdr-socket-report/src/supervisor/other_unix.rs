@@ -1,5 +1,5 @@
-//! Where a process has no descriptor: its id and the time of its start, both
-//! looked at again and again.
+//! Watching a process on systems without process descriptors. A process is known by its id and
+//! its start time, and both are polled.
 
 use std::cell::Cell;
 use std::io;
@@ -11,28 +11,27 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-use super::Seen;
+use super::WaitOutcome;
 use crate::input::signals::Signals;
 
-/// Between two looks at whether the process is there.
-const LOOK: Duration = Duration::from_millis(500);
-/// Between two looks at its start and its stops, which cost a process each.
-const ASK: Duration = Duration::from_millis(1500);
+/// How often the process is checked for its end.
+const CHECK: Duration = Duration::from_millis(500);
+/// How often `ps` is run for the start time and the state of the process.
+const PS_EVERY: Duration = Duration::from_millis(1500);
 
-/// A process whose end and stops are seen from outside. It is never taken for a
-/// later one with the same id.
+/// A watched process. The start time tells it from a later process with the same id.
 pub(crate) struct Watched {
     pid: Pid,
     since: String,
-    asked: Cell<Option<Instant>>,
+    ps_ran: Cell<Option<Instant>>,
     stopped: Cell<bool>,
     ended: Cell<bool>,
 }
 
 impl Watched {
-    pub(super) fn take_hold(pid: i32) -> io::Result<Option<Self>> {
+    pub(super) fn open_pid(pid: i32) -> io::Result<Option<Self>> {
         let Some(pid) = Pid::from_raw(pid) else { return Ok(None) };
-        Ok(ask(pid)?.map(|(_, since)| Self::new(pid, since)))
+        Ok(ps(pid)?.map(|(_, since)| Self::new(pid, since)))
     }
 
     pub(in crate::supervisor) fn inherited(pid: i32, since: Option<String>) -> io::Result<Self> {
@@ -44,7 +43,7 @@ impl Watched {
         Self {
             pid,
             since,
-            asked: Cell::default(),
+            ps_ran: Cell::default(),
             stopped: Cell::default(),
             ended: Cell::default(),
         }
@@ -73,23 +72,23 @@ impl Watched {
         self.pid.as_raw_nonzero().get()
     }
 
-    /// Waits for its end or a signal to us.
-    pub(in crate::supervisor) fn wait(&self, signals: &Signals, limit: Duration) -> Seen {
+    /// Waits until the process ends, this process receives a signal, or `limit` has passed.
+    pub(in crate::supervisor) fn wait(&self, signals: &Signals, limit: Duration) -> WaitOutcome {
         let over = Instant::now() + limit;
         let mut fds = [PollFd::new(signals, PollFlags::IN)];
         loop {
-            if self.is_over() {
-                return Seen::End;
+            if self.has_ended() {
+                return WaitOutcome::Ended;
             }
             let left = over.saturating_duration_since(Instant::now());
-            let step = Timespec::try_from(left.min(LOOK)).ok();
+            let step = Timespec::try_from(left.min(CHECK)).ok();
             match poll(&mut fds, step.as_ref()) {
-                Ok(0) | Err(Errno::INTR) if left.is_zero() => return Seen::Nothing,
+                Ok(0) | Err(Errno::INTR) if left.is_zero() => return WaitOutcome::TimedOut,
                 Ok(0) | Err(Errno::INTR) => {}
-                Ok(_) => return Seen::Signal,
+                Ok(_) => return WaitOutcome::Signalled,
                 Err(error) => {
                     tracing::warn!(%error, "the process cannot be waited for");
-                    return Seen::End;
+                    return WaitOutcome::Ended;
                 }
             }
         }
@@ -99,14 +98,14 @@ impl Watched {
         self.stopped.get()
     }
 
-    fn is_over(&self) -> bool {
+    fn has_ended(&self) -> bool {
         if self.ended.get() || test_kill_process(self.pid) == Err(Errno::SRCH) {
             return true;
         }
-        if self.asked.get().is_none_or(|then| then.elapsed() >= ASK) {
-            self.asked.set(Some(Instant::now()));
-            // One that cannot be asked about is there until it is not.
-            match ask(self.pid) {
+        if self.ps_ran.get().is_none_or(|then| then.elapsed() >= PS_EVERY) {
+            self.ps_ran.set(Some(Instant::now()));
+            // If `ps` fails, the process counts as running.
+            match ps(self.pid) {
                 Ok(Some((state, since))) if since == self.since && !state.starts_with('Z') => {
                     self.stopped.set(state.starts_with('T'));
                 }
@@ -118,8 +117,8 @@ impl Watched {
     }
 }
 
-/// The state and the start of a process; `None` if it is gone.
-fn ask(pid: Pid) -> io::Result<Option<(String, String)>> {
+/// The state and the start time of a process; `None` if it has ended.
+fn ps(pid: Pid) -> io::Result<Option<(String, String)>> {
     let output = Command::new("/bin/ps")
         .args(["-o", "state=,lstart=", "-p", &pid.as_raw_nonzero().to_string()])
         .env("LC_ALL", "C")

@@ -1,5 +1,5 @@
-//! Who takes a report: the supervisor that the environment names, the pane's
-//! owner, or Herdr itself.
+//! Who gets a report: the supervisor that the environment names, the reporter of the pane, or
+//! Herdr itself.
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
@@ -15,36 +15,37 @@ use crate::place::{PaneFlags, Place};
 use crate::settings::flags::SettingFlags;
 use crate::wait::wait_for;
 
-/// How long a supervisor that is starting is waited for where its address tells
-/// nothing of it.
+/// How long to wait for a supervisor that is not there yet, if its address does not name the
+/// process it watches.
 const START: Duration = Duration::from_millis(500);
 
 /// A pane and its lease.
 pub(crate) type Target<'a> = (&'a Endpoint, LeaseFile);
 
-pub(super) enum Way<'a> {
+pub(super) enum Route<'a> {
     /// The supervisor that the environment names, or the pane's reporter.
     Owner(Call),
     /// Herdr itself, while the lease is shared.
-    Straight(&'a Target<'a>, Option<File>),
+    Direct(&'a Target<'a>, Option<File>),
 }
 
-/// Outside Herdr there is nothing to do, and nothing wrong with it, unless
-/// somebody waits for what is not going to happen.
-pub(super) fn nobody(asked: bool) -> Stop {
-    let told = asked || io::stderr().is_terminal();
+/// The outcome outside Herdr. It is told only to a caller that asked for the outcome and to a
+/// person at a terminal.
+pub(super) fn not_in_herdr(wants_outcome: bool) -> Stop {
+    let told = wants_outcome || io::stderr().is_terminal();
     let why = if told { "nothing is reported: this is not a pane of Herdr" } else { "" };
     Stop(Exit::Unreachable, why.to_owned())
 }
 
-/// Every hook that outlives its agent is late; nobody can help it, and only who
-/// asked is told.
-pub(super) fn late(why: String, asked: bool) -> Stop {
-    Stop(Exit::Refused, if asked { why } else { String::new() })
+/// The outcome of a hook that outlives its agent. Hooks often do, so only a caller that asked
+/// for the outcome is told.
+pub(super) fn late(why: String, wants_outcome: bool) -> Stop {
+    Stop(Exit::Refused, if wants_outcome { why } else { String::new() })
 }
 
-/// The supervisor that the environment names, also a scrubbed one. One of another
-/// pane is an outer server's, and who names a pane himself means that.
+/// The address of the supervisor that the environment names, if it counts. It does not if the
+/// flags name a pane, or if it belongs to another pane, as it does in the pane of a Herdr that
+/// was started inside another one.
 pub(crate) fn named_supervisor(flags: &PaneFlags, pane: Option<&Target<'_>>) -> Option<PathBuf> {
     let named = std::env::var_os(HERDR_REPORT_SOCKET).map(PathBuf::from)?;
     let of_another = pane.is_some_and(|(_, lease)| lease.is_of_this_pane(&named) == Some(false));
@@ -61,61 +62,62 @@ pub(crate) fn hello(pane: Option<&Target<'_>>, settings: &SettingFlags) -> Hello
     }
 }
 
-pub(super) fn left(until: Instant) -> Duration {
+pub(super) fn time_left(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now())
 }
 
-pub(super) fn way<'a>(
+pub(super) fn find_route<'a>(
     named: Option<&Path>,
     place: &Result<Place, String>,
     pane: Option<&'a Target<'a>>,
     until: Instant,
-    asked: bool,
-) -> Result<Way<'a>, Stop> {
+    wants_outcome: bool,
+) -> Result<Route<'a>, Stop> {
     if let Some(path) = named {
-        return supervisor_at(path, until, asked).map(Way::Owner);
+        return supervisor_at(path, until, wants_outcome).map(Route::Owner);
     }
     let Some(target) = pane else {
         return Err(match place {
             Ok(Place::Broken(why)) => Stop(Exit::Unreachable, format!("misconfigured: {why}")),
             Err(wrong) => usage(wrong.as_str()),
-            Ok(_) => nobody(asked),
+            Ok(_) => not_in_herdr(wants_outcome),
         });
     };
     let (_, lease) = target;
-    // `attach` cannot tell its process an address, and may not have the pane yet.
+    // `attach` cannot put an address into the environment of its process, so its supervisor is
+    // found by the ancestors of this process. It may not have the pane yet.
     let above = lease.supervisor_above(std::process::id());
-    if let Some(call) = above.and_then(|path| Call::to(&path, left(until)).ok()) {
-        return Ok(Way::Owner(call));
+    if let Some(call) = above.and_then(|path| Call::to(&path, time_left(until)).ok()) {
+        return Ok(Route::Owner(call));
     }
     let socket = lease.control_socket();
-    let way = wait_for(left(until), || {
-        if let Ok(call) = Call::to(&socket, left(until)) {
-            return Some(Way::Owner(call));
+    let route = wait_for(time_left(until), || {
+        if let Ok(call) = Call::to(&socket, time_left(until)) {
+            return Some(Route::Owner(call));
         }
         match lease.try_share() {
             Ok(None) => None,
-            Ok(shared) => Some(Way::Straight(target, shared)),
-            // A folder that cannot be written to keeps nobody from reporting.
-            Err(_) => Some(Way::Straight(target, None)),
+            Ok(shared) => Some(Route::Direct(target, shared)),
+            // A report needs no lease where the folder for leases cannot be written.
+            Err(_) => Some(Route::Direct(target, None)),
         }
     });
-    way.ok_or_else(|| {
+    route.ok_or_else(|| {
         let why = "deferred: a reporter has the pane and takes no events from others";
         Stop(Exit::Refused, why.to_owned())
     })
 }
 
-/// Calls the supervisor that the environment names. One that starts is waited
-/// for; whoever has ended hears nothing any more, and nobody else does.
-fn supervisor_at(path: &Path, until: Instant, asked: bool) -> Result<Call, Stop> {
+/// Calls the supervisor that the environment names and waits for one that is starting. If the
+/// supervisor has ended, the report is late and goes nowhere else.
+fn supervisor_at(path: &Path, until: Instant, wants_outcome: bool) -> Result<Call, Stop> {
     let of = supervised_by(path);
-    let limit = if of.is_some() { left(until) } else { left(until).min(START) };
-    let found = wait_for(limit, || match (Call::to(path, left(until)), supervised_by(path)) {
+    let limit = if of.is_some() { time_left(until) } else { time_left(until).min(START) };
+    let found = wait_for(limit, || match (Call::to(path, time_left(until)), supervised_by(path)) {
         (Ok(call), _) => Some(Ok(call)),
         (Err(_), Some((process, false))) => {
             let why = format!("late: process {process}, which the report is about, has ended");
-            Some(Err(late(why, asked)))
+            Some(Err(late(why, wants_outcome)))
         }
         (Err(error), _) if error.kind() == io::ErrorKind::PermissionDenied => {
             let why = format!("the supervisor cannot be reached: {error}");
@@ -129,6 +131,6 @@ fn supervisor_at(path: &Path, until: Instant, asked: bool) -> Result<Call, Stop>
     });
     found.unwrap_or_else(|| {
         let gone = "late: the supervisor that HERDR_REPORT_SOCKET names is not there";
-        Err(late(gone.to_owned(), asked))
+        Err(late(gone.to_owned(), wants_outcome))
     })
 }
