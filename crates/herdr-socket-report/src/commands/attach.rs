@@ -127,7 +127,7 @@ fn attach_outside(
 /// Whether the process has a supervisor that answers: one that was just killed
 /// may still let us connect.
 fn answers(socket: &Path) -> bool {
-    let call = Call::to(socket, SERVER);
+    let call = Call::connect(socket, SERVER);
     call.and_then(|call| call.tell(&Hello::default(), &[], false)).is_ok()
 }
 

@@ -1,4 +1,4 @@
-//! The other end: a command that speaks to a pane's reporter.
+//! The client side of a control socket.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
@@ -11,36 +11,36 @@ use std::time::{Duration, Instant};
 use herdr_reporter::sidecar::Reported;
 use herdr_reporter::{Part, Reason};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType};
 use rustix::process::geteuid;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::hello::{Answer, Hello, Refusal};
 
-/// A connection to a living control socket.
+/// A connection to a control socket on which a process listens.
 pub(crate) struct Call {
     stream: UnixStream,
     until: Instant,
 }
 
-/// What a reporter said to what it was told.
+/// What a reporter answered.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     pub(crate) bad_lines: Vec<String>,
-    /// What became of the states, the newest last: outcome, reason, remedy.
+    /// What became of the states, the newest last.
     pub(crate) states: Vec<Outcome>,
     pub(crate) diagnostics: Vec<(String, String)>,
-    /// Whether everything was delivered, and if not, why; `None` if that was not
-    /// asked or not answered.
+    /// Whether everything was delivered, or why not. `None` if no flush was asked for or
+    /// answered.
     pub(crate) flushed: Option<Result<(), String>>,
-    /// Why nothing was given back, where the row is not ours.
+    /// Why a release did nothing: the row belongs to another source.
     pub(crate) not_ours: Option<String>,
     pub(crate) refused: Option<(Refusal, String)>,
     taken: bool,
 }
 
-/// What became of a state.
+/// What became of one state.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) receipt: String,
@@ -57,29 +57,29 @@ enum Line {
     Answer(Answer),
 }
 
-/// Longest output line that is read.
+/// The longest output line that is read.
 const LINE_MAX: u64 = 64 * 1024;
-/// How much of the limit is left for the answer to a flush that was too late.
-const WAY_BACK: Duration = Duration::from_millis(200);
+/// The part of the time limit that is kept for the answer to a flush that timed out.
+const ANSWER_LIMIT: Duration = Duration::from_millis(200);
 
 impl Call {
-    /// Connects to the socket at `path`, if somebody listens there. Everything
-    /// has to be over within `limit`.
-    pub(crate) fn to(path: &Path, limit: Duration) -> io::Result<Self> {
+    /// Connects to the socket at `path`, if a process listens there. `limit` covers the whole
+    /// call.
+    pub(crate) fn connect(path: &Path, limit: Duration) -> io::Result<Self> {
         let owner = std::fs::metadata(path)?.uid();
         if owner != geteuid().as_raw() && owner != 0 {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
-        // A reporter that was stopped takes nobody in, and connecting would
-        // wait for ever.
+        let socket = net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+        // A stopped reporter accepts no connections, and once its backlog is full, `connect`
+        // would block for ever.
         set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
-        connect(&socket, &SocketAddrUnix::new(path.as_os_str().as_bytes())?)?;
+        net::connect(&socket, &SocketAddrUnix::new(path.as_os_str().as_bytes())?)?;
         Ok(Self { stream: UnixStream::from(socket), until: Instant::now() + limit })
     }
 
-    /// Hands event lines over. With `flush` it waits until they are delivered
-    /// and says what became of them; without, until they are taken.
+    /// Sends event lines. With `flush` it waits until they are delivered and returns what
+    /// became of them, otherwise until the reporter has read them.
     pub(crate) fn tell(
         mut self,
         hello: &Hello,
@@ -92,13 +92,13 @@ impl Call {
             text.push('\n');
         }
         if flush {
-            let timeout = self.left()?.saturating_sub(WAY_BACK).as_millis();
+            let timeout = self.time_left()?.saturating_sub(ANSWER_LIMIT).as_millis();
             let timeout = u64::try_from(timeout).unwrap_or(u64::MAX);
             let flush = json!({"event": "flush", "timeout_ms": timeout});
             text.extend([flush.to_string().as_str(), "\n"]);
         }
-        self.stream.set_write_timeout(Some(self.left()?))?;
-        // A reporter that refuses has said why.
+        self.stream.set_write_timeout(Some(self.time_left()?))?;
+        // If writing fails, the reporter has refused the client, and its answer says why.
         let written = self.stream.write_all(text.as_bytes());
         if !flush && written.is_ok() {
             let _ = self.stream.shutdown(Shutdown::Write);
@@ -106,14 +106,14 @@ impl Call {
         self.listen()
     }
 
-    /// Reads to the answer to the flush, which comes after what became of all
-    /// that was before it, or to the word that all is taken.
+    /// Reads until the answer to the flush, which follows what became of everything before it,
+    /// or until the reporter confirms that it has read all lines.
     fn listen(&self) -> io::Result<Answers> {
         let mut answers = Answers::default();
         let mut lines = BufReader::new(&self.stream);
         let mut line = String::new();
         while answers.flushed.is_none() && answers.refused.is_none() && !answers.taken {
-            self.stream.set_read_timeout(Some(self.left()?))?;
+            self.stream.set_read_timeout(Some(self.time_left()?))?;
             line.clear();
             match lines.by_ref().take(LINE_MAX).read_line(&mut line)? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -123,20 +123,20 @@ impl Call {
         Ok(answers)
     }
 
-    fn left(&self) -> io::Result<Duration> {
+    fn time_left(&self) -> io::Result<Duration> {
         let left = self.until.saturating_duration_since(Instant::now());
         if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
     }
 }
 
-/// Whether the one who was called was too slow.
+/// Whether the other side did not answer in time.
 pub(crate) fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 impl Answers {
-    /// What was said without an owner, in the same words.
-    pub(crate) fn of_once(reported: &Reported) -> Self {
+    /// The same answers for a report that went straight to Herdr.
+    pub(crate) fn of_direct_report(reported: &Reported) -> Self {
         let receipts = || reported.receipts.iter();
         let states = receipts().filter(|receipt| receipt.of == Part::State).map(|receipt| {
             let reason = receipt.reason.as_ref();
@@ -185,7 +185,7 @@ impl Answers {
                 self.refused = Some((because, detail));
             }
             Ok(Line::Answer(Answer::Taken(_))) => self.taken = true,
-            // Other parts, and lines of a later version.
+            // Receipts of other parts, and lines of a later version.
             Ok(Line::Receipt { .. } | Line::Answer(Answer::Welcome { .. })) | Err(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! One client of the control socket.
+//! One client of a control socket.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,51 +15,52 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_local;
 use tokio::time::timeout;
 
-use super::door::{Address, Door};
+use super::admission::{Address, Admission};
 use super::hello::{Answer, HELLO_MAX, Hello};
-use super::intake::{Intake, News};
+use super::intake::{Intake, Output};
 use super::outbox::Outbox;
 use crate::input::{Hear, Item, LineReader};
 use crate::output::Record;
 
-/// As much as a socket usually holds.
+/// The usual size of a socket buffer.
 const CHUNK: usize = 16 * 1024;
-/// Most flushes of one client that wait at a time.
+/// The most flushes of one client that may wait at a time.
 const FLUSHES_MAX: u32 = 32;
-/// How long the last lines wait for a client to read them.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+/// The time limit for a client to read its last lines.
+const LAST_LINES_LIMIT: Duration = Duration::from_millis(200);
 
-/// How long a client that does not belong here has to say what it wants, and to
-/// hear that it is not heard.
-const GREETING: Duration = Duration::from_millis(500);
+/// The time limit for a refused client to send its first line, and to read the refusal.
+const REFUSAL_LIMIT: Duration = Duration::from_millis(500);
 
-/// A connection, by which address it came, and who is let in there.
+/// A connection, the address it came through, and the rules for that address.
 pub(super) struct Caller {
     pub(super) stream: UnixStream,
     pub(super) at: Address,
-    pub(super) door: Door,
+    pub(super) admission: Admission,
 }
 
-/// Takes a client's events and gives it output lines, until it closes its end
-/// or nobody reports any more. One that does not belong here is told so.
+/// Takes events from a client and sends it output lines, until the client closes its end or
+/// reporting ends. A client that may not report is sent a refusal.
 pub(super) async fn serve(caller: Caller, intake: Intake) {
-    let Caller { stream, at, door } = caller;
+    let Caller { stream, at, admission } = caller;
     let peer = stream.peer_cred().ok().and_then(|peer| u32::try_from(peer.pid()?).ok());
     let peer = peer.filter(|pid| *pid != 0);
-    let expected = door.expects(at, peer);
+    let may_report = admission.may_report(at, peer);
     let (mut reading, writing) = stream.into_split();
-    // Before anything is read, so that nothing that comes of it is missed.
+    // The feeds are opened before anything is read, so that they hold every receipt of this
+    // client.
     let (over, answers) = unbounded_channel();
     let (outbox, mut writer) = Outbox::to(writing);
     let flushes = Arc::new(Semaphore::new(FLUSHES_MAX as usize));
     let client = Rc::new(Client { intake, outbox, flushes, over, taken: Cell::new(0) });
     let listen = async {
         let first = first_bytes(&mut reading);
-        let first = if expected { first.await } else { timeout(GREETING, first).await.ok()? };
+        let first =
+            if may_report { first.await } else { timeout(REFUSAL_LIMIT, first).await.ok()? };
         let (line, rest) =
             first.split_at(first.iter().position(|it| *it == b'\n').map_or(0, |it| it + 1));
         let hello = Hello::read(line);
-        let answer = door.answer(at, peer, hello.as_ref().unwrap_or(&Hello::default()));
+        let answer = admission.answer(at, peer, hello.as_ref().unwrap_or(&Hello::default()));
         let welcome = matches!(answer, Answer::Welcome { .. });
         if hello.is_some() || !welcome {
             client.outbox.put(&answer.line());
@@ -67,37 +68,37 @@ pub(super) async fn serve(caller: Caller, intake: Intake) {
         if !welcome {
             return Some(());
         }
-        let begun = if hello.is_some() { rest } else { &first };
-        client.listen(&mut reading, begun).await;
+        let read_ahead = if hello.is_some() { rest } else { &first };
+        client.listen(&mut reading, read_ahead).await;
         if hello.is_some() {
             client.outbox.put(&Answer::Taken(client.taken.get()).line());
         }
         None
     };
-    let refused = if expected {
+    let refused = if may_report {
         tokio::select! {
-            // What was put before the end is written.
-            () = client.tell(answers) => None,
+            // Output that was queued before the end is still written.
+            () = client.send_output(answers) => None,
             refused = listen => refused,
         }
     } else {
         listen.await
     };
     client.outbox.close();
-    if timeout(LAST_WORDS, &mut writer).await.is_err() {
+    if timeout(LAST_LINES_LIMIT, &mut writer).await.is_err() {
         writer.abort();
         tracing::debug!("a control client does not read its last lines");
     }
     if refused.is_some() {
-        // What it says is taken off its hands: a connection that is closed with
-        // something unread takes the answer with it.
-        let mut unheard = tokio::io::sink();
-        let _ = timeout(GREETING, tokio::io::copy(&mut reading, &mut unheard)).await;
+        // The rest of the input is read and dropped, because closing a socket with unread input
+        // would discard the refusal.
+        let mut discarded = tokio::io::sink();
+        let _ = timeout(REFUSAL_LIMIT, tokio::io::copy(&mut reading, &mut discarded)).await;
     }
 }
 
-/// Reads to the end of the first line, or as far as a greeting may reach, and
-/// what has come with it.
+/// Reads until the first line is complete, or as long as a hello may be, and returns all that
+/// was read.
 async fn first_bytes(reading: &mut OwnedReadHalf) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(1024);
     while !bytes.contains(&b'\n') && bytes.len() < HELLO_MAX {
@@ -116,17 +117,16 @@ struct Client {
     taken: Cell<u64>,
 }
 
-/// The answer to a flush, which is open until it is given.
+/// The answer to a flush. The permit is returned when the answer has been queued.
 type Flush = (String, OwnedSemaphorePermit);
 
 impl Client {
-    /// Reads to the end of the input, and waits for the flushes that it asked
-    /// for.
-    async fn listen(self: &Rc<Self>, reading: &mut OwnedReadHalf, begun: &[u8]) {
+    /// Reads to the end of the input, then waits for the flushes that were asked for.
+    async fn listen(self: &Rc<Self>, reading: &mut OwnedReadHalf, read_ahead: &[u8]) {
         let mut lines = LineReader::new();
         let mut chunk = vec![0; CHUNK];
         let mut items = Vec::new();
-        lines.push(begun, &mut items);
+        lines.push(read_ahead, &mut items);
         self.take(&mut items);
         while let Ok(count @ 1..) = reading.read(&mut chunk).await {
             lines.push(&chunk[..count], &mut items);
@@ -137,24 +137,23 @@ impl Client {
         let _ = self.flushes.acquire_many(FLUSHES_MAX).await;
     }
 
-    /// Passes on what those who report say, until nobody does any more. The
-    /// answer to a flush comes after all that was said before: who has the answer
-    /// has heard what became of everything, and need not wait for more.
-    async fn tell(&self, mut answers: UnboundedReceiver<Flush>) {
+    /// Passes receipts and diagnostics on until reporting ends. The answer to a flush is sent
+    /// after everything that came before it, so a client that has it needs to read no further.
+    async fn send_output(&self, mut answers: UnboundedReceiver<Flush>) {
         loop {
-            let (mut news, turn) = self.intake.news();
-            if let News::Silent(why, detail) = news {
+            let (mut output, generation) = self.intake.output();
+            if let Output::Silent(why, detail) = output {
                 self.outbox.put(&diagnosed(why.as_str(), detail));
             }
-            let goes_on = loop {
+            let continues = loop {
                 tokio::select! {
                     biased;
-                    Some(line) = said(&mut news) => self.outbox.put(&line),
-                    goes_on = self.intake.after(turn) => break goes_on,
+                    Some(line) = next_line(&mut output) => self.outbox.put(&line),
+                    continues = self.intake.replaced(generation) => break continues,
                     Some((answer, _open)) = answers.recv() => self.outbox.put(&answer),
                 }
             };
-            if !goes_on {
+            if !continues {
                 break;
             }
         }
@@ -181,7 +180,7 @@ impl Hear for Rc<Client> {
         let client = Rc::clone(self);
         spawn_local(async move {
             let refusal = client.intake.flush(limit).await.err();
-            // Nobody takes it where the client is gone.
+            // Sending fails only if the client is gone.
             let _ = client.over.send((flushed(&id, refusal), open));
         });
     }
@@ -191,13 +190,13 @@ impl Hear for Rc<Client> {
     }
 }
 
-/// The next line of whoever reports; `None` when all is said.
+/// The next output line; `None` if there will be none.
 ///
 /// # Cancel safety
 ///
-/// Nothing is lost.
-async fn said(news: &mut News) -> Option<String> {
-    let News::Feeds(receipts, diagnostics) = news else { return None };
+/// Dropping the future loses no line.
+async fn next_line(output: &mut Output) -> Option<String> {
+    let Output::Feeds(receipts, diagnostics) = output else { return None };
     tokio::select! {
         Some(receipt) = receipts.recv() => Some(Record::of_receipt(&receipt).line()),
         Some(diagnostic) = diagnostics.recv() => {

@@ -1,28 +1,29 @@
-//! The first line of a client, and the answer: who speaks for which pane.
+//! The first line of a client, which says who it is and which pane it means, and the answer to
+//! it.
 //!
-//! A client need not say hello; a host that writes event lines to an address
-//! that it was given has named its pane by that.
+//! The line is optional. A host that writes event lines to an address that it was given needs
+//! none, because the address stands for the pane.
 
 use std::path::PathBuf;
 
 use herdr_proto::PaneId;
 use serde::{Deserialize, Serialize};
 
-/// Longest first line that is looked at as a greeting.
+/// The longest first line that is checked for a hello.
 pub(super) const HELLO_MAX: usize = 16 * 1024;
 
-/// What a client says of itself.
+/// What a client tells about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Hello {
-    /// The server's socket and the pane, by the client's own variables.
+    /// The server's socket and the pane, from the environment of the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) socket: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pane: Option<PaneId>,
-    /// The agent that the client was told to speak for.
+    /// The agent that the client's arguments name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<String>,
-    /// The source that it was told to report as.
+    /// The source that the client's arguments name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,10 +35,10 @@ pub(crate) struct Hello {
 pub(crate) enum Refusal {
     OtherPane,
     OtherAgent,
-    /// It does not belong to the supervised process.
+    /// The client does not belong to the watched process.
     Foreign,
     Late,
-    /// It may have the pane: the owner lets it go.
+    /// The owner releases the pane, and the client may take the lease.
     LetGo,
 }
 
@@ -52,7 +53,7 @@ pub(crate) enum Answer {
         because: Refusal,
         detail: String,
     },
-    /// So many lines were taken; the last word to a client that said hello.
+    /// How many lines were read; the last line to a client that sent a hello.
     Taken(u64),
 }
 
@@ -62,15 +63,14 @@ struct Line {
 }
 
 impl Hello {
-    /// Reads a first line; `None` if it is not a greeting.
+    /// Reads a first line; `None` if it is not a hello.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
-        // An event has no such field at its beginning, and need not be read
-        // twice.
+        // The check saves reading every event line twice.
         line.trim_ascii_start().starts_with(b"{\"hello\"").then_some(())?;
         serde_json::from_slice::<Line>(line).ok().map(|line| line.hello)
     }
 
-    /// As one line, with its newline.
+    /// The hello as one line, with its newline.
     pub(super) fn line(&self) -> String {
         format!("{}\n", serde_json::json!({ "hello": self }))
     }

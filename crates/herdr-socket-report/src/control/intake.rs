@@ -1,4 +1,4 @@
-//! Where the events of control clients go, whoever reports just now.
+//! Where the events of control clients go. The reporter behind it may change.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,35 +11,35 @@ use herdr_reporter::{
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-/// The way to whoever reports. Clones lead to the same.
+/// Takes events and passes them to the present reporter. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Intake(Arc<Desk>);
+pub(crate) struct Intake(Arc<Shared>);
 
-struct Desk {
+struct Shared {
     state: Mutex<State>,
     changed: Notify,
 }
 
 struct State {
-    to: To,
-    /// A state was said at the start, and holds until an event knows better.
+    recipient: Recipient,
+    /// The state was set by `--state` and holds until an event tells what the agent does.
     provisional: bool,
-    /// Counts who reported.
-    turn: u64,
-    over: bool,
+    /// Counts the reporters, so that a change can be noticed.
+    generation: u64,
+    ended: bool,
 }
 
 #[derive(Clone)]
-enum To {
-    /// A reporter that reports all of it.
+enum Recipient {
+    /// A reporter that takes all events.
     Reporter(Handle),
-    /// Nothing is reported now, but remembered for later; it is not known yet
-    /// who will report, or nobody does for a reason.
-    Nobody { activity: Box<Activity>, why: Option<(DiagnosticKind, &'static str)> },
+    /// There is no reporter. The events are kept for the next one. `why` is the reason why
+    /// nothing is reported, or `None` while that is not decided.
+    None { activity: Box<Activity>, why: Option<(DiagnosticKind, &'static str)> },
 }
 
-/// What there is to hear of whoever reports.
-pub(super) enum News {
+/// What a client can be told about what became of its events.
+pub(super) enum Output {
     Feeds(Feed<Receipt>, Feed<Diagnostic>),
     Silent(DiagnosticKind, &'static str),
     Nothing,
@@ -47,61 +47,62 @@ pub(super) enum News {
 
 impl Intake {
     pub(crate) fn new(handle: Handle) -> Self {
-        Self::to(To::Reporter(handle))
+        Self::with(Recipient::Reporter(handle))
     }
 
-    pub(crate) fn to_nobody_yet() -> Self {
-        Self::to(To::Nobody { activity: Box::default(), why: None })
+    pub(crate) fn without_reporter() -> Self {
+        Self::with(Recipient::None { activity: Box::default(), why: None })
     }
 
-    fn to(to: To) -> Self {
-        let state = State { to, provisional: false, turn: 0, over: false };
-        Self(Arc::new(Desk { state: Mutex::new(state), changed: Notify::new() }))
+    fn with(recipient: Recipient) -> Self {
+        let state = State { recipient, provisional: false, generation: 0, ended: false };
+        Self(Arc::new(Shared { state: Mutex::new(state), changed: Notify::new() }))
     }
 
-    /// Says what is true until an event bears on it.
+    /// Sets a state that holds until an event tells what the agent does.
     pub(crate) fn begin_with(&self, state: ReportState) {
         self.record_all(vec![AgentEvent::state_set(state, None)]);
         self.lock().provisional = true;
     }
 
-    /// Events go to this reporter from now on, which begins with what is known.
-    pub(crate) fn hand_to(&self, begin: impl FnOnce(Activity) -> Handle) {
+    /// Sends events to another reporter from now on. `begin` starts it with what is known so
+    /// far.
+    pub(crate) fn connect_to(&self, begin: impl FnOnce(Activity) -> Handle) {
         let state = self.lock();
         let handle = begin(state.activity());
-        self.pass(state, To::Reporter(handle));
+        self.replace(state, Recipient::Reporter(handle));
     }
 
-    pub(crate) fn hand_to_nobody(&self, why: DiagnosticKind, detail: &'static str) {
+    pub(crate) fn disconnect(&self, why: DiagnosticKind, detail: &'static str) {
         let state = self.lock();
         let activity = Box::new(state.activity());
-        self.pass(state, To::Nobody { activity, why: Some((why, detail)) });
+        self.replace(state, Recipient::None { activity, why: Some((why, detail)) });
     }
 
-    fn pass(&self, mut state: MutexGuard<'_, State>, to: To) {
-        state.to = to;
-        state.turn += 1;
+    fn replace(&self, mut state: MutexGuard<'_, State>, recipient: Recipient) {
+        state.recipient = recipient;
+        state.generation += 1;
         drop(state);
         self.0.changed.notify_waiters();
     }
 
     pub(crate) fn end(&self) {
-        self.lock().over = true;
+        self.lock().ended = true;
         self.0.changed.notify_waiters();
     }
 
-    /// Records a batch as one change, as [`Handle::record_all`] does.
+    /// Records a batch of events as one change, as [`Handle::record_all`] does.
     pub(crate) fn record_all(&self, mut events: Vec<AgentEvent>) -> Vec<(usize, Refused)> {
         let mut state = self.lock();
-        let first = events.iter().position(bears_on_work);
+        let first = events.iter().position(tells_activity);
         let first = first.filter(|_| std::mem::take(&mut state.provisional));
         if let Some(first) = first {
-            // What was said at the start is over; the host knows now.
+            // The provisional state ends with the first event about what the agent does.
             events.insert(first, AgentEvent::state_set(ReportState::Idle, None));
         }
-        let mut refused = match &mut state.to {
-            To::Reporter(handle) => handle.record_all(events),
-            To::Nobody { activity, .. } => {
+        let mut refused = match &mut state.recipient {
+            Recipient::Reporter(handle) => handle.record_all(events),
+            Recipient::None { activity, .. } => {
                 let events = events.into_iter().enumerate();
                 events.filter_map(|(place, it)| Some((place, activity.apply(it).err()?))).collect()
             }
@@ -112,33 +113,33 @@ impl Intake {
         refused
     }
 
-    /// Waits until somebody who reports holds the pane's lease.
+    /// Waits until the present reporter holds the pane's lease.
     pub(super) async fn lease_held(&self) {
         loop {
-            let (to, turn) = self.now();
-            let held = match to {
-                To::Reporter(handle) => lease_held(&handle).await,
-                To::Nobody { .. } => false,
+            let (recipient, generation) = self.current();
+            let held = match recipient {
+                Recipient::Reporter(handle) => lease_held(&handle).await,
+                Recipient::None { .. } => false,
             };
-            if held && self.now().1 == turn {
+            if held && self.current().1 == generation {
                 return;
             }
-            self.after(turn).await;
+            self.replaced(generation).await;
         }
     }
 
-    /// Waits until whoever reports just now does not hold the pane's lease.
+    /// Waits until the present reporter does not hold the pane's lease.
     pub(super) async fn lease_lost(&self) {
-        if let To::Reporter(handle) = self.now().0 {
+        if let Recipient::Reporter(handle) = self.current().0 {
             lease_lost(&handle).await;
         }
     }
 
-    /// Whether somebody who reports holds the pane's lease.
+    /// Whether the present reporter holds the pane's lease; `None` if it does not know yet.
     pub(crate) fn holds_lease(&self) -> Option<bool> {
-        match self.now().0 {
-            To::Reporter(handle) => holds_lease(&handle, Duration::ZERO),
-            To::Nobody { .. } => Some(false),
+        match self.current().0 {
+            Recipient::Reporter(handle) => holds_lease(&handle, Duration::ZERO),
+            Recipient::None { .. } => Some(false),
         }
     }
 
@@ -146,15 +147,17 @@ impl Intake {
         let end = Instant::now() + limit;
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            let (to, turn) = self.now();
-            let flushed = match to {
-                To::Reporter(handle) => handle.flush_async(left).await,
-                To::Nobody { why: Some((why, _)), .. } => return Err(why.as_str()),
-                To::Nobody { why: None, .. } => match timeout(left, self.after(turn)).await {
-                    Ok(true) => continue,
-                    Ok(false) => Flushed::NotReporting(Status::Ended),
-                    Err(_) => Flushed::TimedOut,
-                },
+            let (recipient, generation) = self.current();
+            let flushed = match recipient {
+                Recipient::Reporter(handle) => handle.flush_async(left).await,
+                Recipient::None { why: Some((why, _)), .. } => return Err(why.as_str()),
+                Recipient::None { why: None, .. } => {
+                    match timeout(left, self.replaced(generation)).await {
+                        Ok(true) => continue,
+                        Ok(false) => Flushed::NotReporting(Status::Ended),
+                        Err(_) => Flushed::TimedOut,
+                    }
+                }
             };
             return match flushed {
                 Flushed::Delivered => Ok(()),
@@ -164,36 +167,36 @@ impl Intake {
         }
     }
 
-    /// What there is to hear, and of which turn.
-    pub(super) fn news(&self) -> (News, u64) {
-        let (to, turn) = self.now();
-        let news = match to {
-            To::Reporter(handle) => News::Feeds(handle.receipts(), handle.diagnostics()),
-            To::Nobody { why: Some((why, detail)), .. } => News::Silent(why, detail),
-            To::Nobody { why: None, .. } => News::Nothing,
+    /// What a client can be told, and the number of the present reporter.
+    pub(super) fn output(&self) -> (Output, u64) {
+        let (recipient, generation) = self.current();
+        let output = match recipient {
+            Recipient::Reporter(handle) => Output::Feeds(handle.receipts(), handle.diagnostics()),
+            Recipient::None { why: Some((why, detail)), .. } => Output::Silent(why, detail),
+            Recipient::None { why: None, .. } => Output::Nothing,
         };
-        (news, turn)
+        (output, generation)
     }
 
-    /// Waits for the end of a turn; false if it was the last.
-    pub(super) async fn after(&self, turn: u64) -> bool {
+    /// Waits until another reporter takes ended; false if there is none.
+    pub(super) async fn replaced(&self, generation: u64) -> bool {
         loop {
             let mut changed = std::pin::pin!(self.0.changed.notified());
             changed.as_mut().enable();
-            let (now, over) = {
+            let (now, ended) = {
                 let state = self.lock();
-                (state.turn, state.over)
+                (state.generation, state.ended)
             };
-            if over || now != turn {
-                return !over;
+            if ended || now != generation {
+                return !ended;
             }
             changed.await;
         }
     }
 
-    fn now(&self) -> (To, u64) {
+    fn current(&self) -> (Recipient, u64) {
         let state = self.lock();
-        (state.to.clone(), state.turn)
+        (state.recipient.clone(), state.generation)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -203,16 +206,15 @@ impl Intake {
 
 impl State {
     fn activity(&self) -> Activity {
-        match &self.to {
-            To::Reporter(handle) => activity(handle),
-            To::Nobody { activity, .. } => (**activity).clone(),
+        match &self.recipient {
+            Recipient::Reporter(handle) => activity(handle),
+            Recipient::None { activity, .. } => (**activity).clone(),
         }
     }
 }
 
-/// Whether an event says what runs or waits, so that a state said before is
-/// out of date.
-fn bears_on_work(event: &AgentEvent) -> bool {
+/// Whether an event tells what the agent does, so that the provisional state is out of date.
+fn tells_activity(event: &AgentEvent) -> bool {
     matches!(
         event,
         AgentEvent::StateSet { .. }

@@ -1,4 +1,4 @@
-//! What is to be said to one client, as far as it reads it.
+//! The output lines that wait to be written to one client.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -8,19 +8,19 @@ use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, spawn_local};
 
-/// Most bytes that wait for a client. One that falls further behind gets no
-/// more lines; its events still count.
+/// How many bytes may wait for a client. A client that falls further behind gets no more lines;
+/// its events still count.
 const WAITING_MAX: usize = 256 * 1024;
 
 pub(super) struct Outbox {
     lines: RefCell<Option<UnboundedSender<String>>>,
-    /// Bytes that the client has not taken.
+    /// How many bytes are not written yet.
     waiting: Rc<Cell<usize>>,
 }
 
 impl Outbox {
-    /// An outbox and who empties it, which ends when everything is written or
-    /// the client is gone.
+    /// An outbox and the task that writes it, which ends when everything is written or the
+    /// client is gone.
     pub(super) fn to(mut stream: OwnedWriteHalf) -> (Self, JoinHandle<()>) {
         let (lines, mut said) = unbounded_channel::<String>();
         let waiting = Rc::new(Cell::new(0));
@@ -36,7 +36,7 @@ impl Outbox {
         (outbox, writer)
     }
 
-    /// Puts one line, without its newline. Never waits.
+    /// Queues one line, given without its newline. Never waits.
     pub(super) fn put(&self, line: &str) {
         let waiting = self.waiting.get() + line.len() + 1;
         if waiting > WAITING_MAX {
@@ -44,7 +44,7 @@ impl Outbox {
         }
         self.waiting.set(waiting);
         if let Some(lines) = &*self.lines.borrow() {
-            // Nobody takes it where the client is gone.
+            // Sending fails only if the client is gone.
             let _ = lines.send(format!("{line}\n"));
         }
     }

@@ -13,27 +13,27 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::{JoinSet, LocalSet};
 
+use super::admission::{Address, Admission};
 use super::client::{Caller, serve};
-use super::door::{Address, Door};
+use super::file_checks::FileChecks;
 use super::intake::Intake;
-use super::looks::Looks;
 use super::socket_file::SocketFile;
 use crate::wait::runtime;
 
-/// Most clients at a time. Each may hold a line of 1 MiB.
+/// The most clients at a time. Each may hold a line of 1 MiB.
 const CLIENTS_MAX: usize = 128;
-/// How long the removal of the file is waited for. It may come later as well:
-/// a successor's file is not taken for ours.
-const CLOSING: Duration = Duration::from_millis(50);
-/// How long the clients of a reporter that has ended are waited for.
-const FAREWELL: Duration = Duration::from_millis(300);
+/// The time limit for removing the files. The removal may also come later, since a successor's
+/// file is left alone.
+const REMOVAL_LIMIT: Duration = Duration::from_millis(50);
+/// The time limit for telling the clients how the reporter ended.
+const LAST_LINES_LIMIT: Duration = Duration::from_millis(300);
 
-/// Where an owner listens.
+/// The addresses of an owner.
 pub(crate) struct Addresses {
-    /// Beside the lease, from the moment its reporter holds that on.
+    /// Beside the lease. The owner listens there from the moment its reporter holds the lease.
     pub(crate) pane: PathBuf,
     pub(crate) own: Option<PathBuf>,
-    /// Who launched us has begun to listen at our own.
+    /// A listener that the launcher already bound to the own address.
     pub(crate) begun: Option<StdListener>,
 }
 
@@ -42,19 +42,19 @@ pub(crate) struct Control {
     opened: Receiver<(Address, io::Result<()>)>,
     intake: Intake,
     stop: Option<oneshot::Sender<()>>,
-    /// Hangs up when the sockets' files are gone.
+    /// Disconnected when the files have been removed.
     closed: Receiver<()>,
-    /// Hangs up when the thread has ended.
+    /// Disconnected when the thread has ended.
     ended: Receiver<()>,
 }
 
 impl Control {
-    pub(crate) fn start(addresses: Addresses, intake: &Intake, door: Door) -> Self {
+    pub(crate) fn start(addresses: Addresses, intake: &Intake, admission: Admission) -> Self {
         let (say_opened, opened) = mpsc::channel();
         let (say_closed, closed) = mpsc::channel();
         let (say_ended, ended) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
-        let server = Server { intake: intake.clone(), door, opened: say_opened };
+        let server = Server { intake: intake.clone(), admission, opened: say_opened };
         let thread = thread::Builder::new().name("control".to_owned()).spawn(move || {
             server.run(addresses, stopped, say_closed);
             drop(say_ended);
@@ -65,8 +65,8 @@ impl Control {
         Self { opened, intake: intake.clone(), stop: Some(stop), closed, ended }
     }
 
-    /// Waits until clients can connect to this address; `None` if that takes
-    /// longer.
+    /// Waits until clients can connect to this address; `None` if that takes longer than
+    /// `timeout`.
     pub(crate) fn wait_open(&self, address: Address, timeout: Duration) -> Option<io::Result<()>> {
         let end = Instant::now() + timeout;
         loop {
@@ -84,29 +84,28 @@ impl Control {
         }
     }
 
-    /// Takes no more clients and removes the sockets' files. For the end, while
-    /// the lease is still held; the clients that are there stay.
+    /// Accepts no more clients and removes the files. It is called while the lease is still
+    /// held. The present clients stay connected.
     pub(crate) fn close(&mut self) {
         drop(self.stop.take());
-        let _ = self.closed.recv_timeout(CLOSING);
+        let _ = self.closed.recv_timeout(REMOVAL_LIMIT);
     }
 
-    /// Waits for the clients to get the last words of a reporter that has
-    /// ended.
+    /// Waits until the clients have been told how the reporter ended.
     pub(crate) fn finish(mut self) {
         self.close();
         self.intake.end();
-        let _ = self.ended.recv_timeout(FAREWELL);
+        let _ = self.ended.recv_timeout(LAST_LINES_LIMIT);
     }
 }
 
 struct Server {
     intake: Intake,
-    door: Door,
+    admission: Admission,
     opened: mpsc::Sender<(Address, io::Result<()>)>,
 }
 
-/// An address, and who listens there.
+/// An address and its listener, once there is one.
 struct Listening {
     at: Address,
     path: PathBuf,
@@ -143,7 +142,7 @@ impl Server {
             SocketFile::sweep(&own.path);
         }
         let mut may_open = true;
-        let mut looks = Looks::new(has_own);
+        let mut file_checks = FileChecks::new(has_own);
         let mut clients = JoinSet::new();
         loop {
             let accepted = tokio::select! {
@@ -151,21 +150,21 @@ impl Server {
                 Some(_) = clients.join_next(), if !clients.is_empty() => continue,
                 () = self.intake.lease_held(), if pane.open.is_none() && may_open => {
                     let outcome = pane.listen(SocketFile::listen);
-                    // Another try comes after the next look.
+                    // If this failed, it is tried again after the next check.
                     may_open = outcome.is_ok();
                     drop(self.opened.send((Address::Pane, outcome)));
-                    looks.soon();
+                    file_checks.soon();
                     continue;
                 }
                 () = self.intake.lease_lost(), if pane.open.is_some() => {
                     pane.open = None;
                     continue;
                 }
-                () = looks.due() => {
+                () = file_checks.due() => {
                     may_open = true;
-                    looks.watch([&own, &pane].into_iter().filter_map(Listening::file));
+                    file_checks.watch([&own, &pane].into_iter().filter_map(Listening::file));
                     if own.restore() | pane.restore() {
-                        looks.soon();
+                        file_checks.soon();
                     }
                     continue;
                 }
@@ -174,12 +173,13 @@ impl Server {
             };
             match accepted {
                 Ok((stream, at)) if is_ours(&stream) => {
-                    looks.soon();
-                    let caller = Caller { stream, at, door: self.door.clone() };
+                    file_checks.soon();
+                    let caller = Caller { stream, at, admission: self.admission.clone() };
                     clients.spawn_local(serve(caller, self.intake.clone()));
                 }
                 Ok(_) => tracing::warn!("another user's connection was refused"),
-                // Out of descriptors, most likely: others go on.
+                // Most likely there are no free descriptors. The present clients are still
+                // served.
                 Err(error) => {
                     tracing::debug!(%error, "a connection cannot be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -208,8 +208,8 @@ impl Listening {
         self.open.as_ref().map(|_| &*self.path)
     }
 
-    /// Listens anew where somebody has removed the file, and says whether that was
-    /// so. Where it fails for now, the next look tries again.
+    /// Listens again if the file has been removed, and says whether it was. If that fails, the
+    /// next check tries again.
     fn restore(&mut self) -> bool {
         let lost = self.open.as_ref().is_some_and(|(_, file)| !file.is_there());
         if lost {
@@ -226,7 +226,7 @@ impl Listening {
     }
 }
 
-/// Whether this user, or the superuser, is at the other end.
+/// Whether the peer is this user or the superuser.
 pub(crate) fn is_ours(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw() || peer.uid() == 0)
 }

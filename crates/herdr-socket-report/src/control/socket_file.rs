@@ -1,4 +1,4 @@
-//! The control socket's file: made, watched, and removed.
+//! The file of a control socket.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use herdr_reporter::sidecar::supervised_by;
 
-/// A listening socket's file. It goes when this does, unless it is another
-/// one's by then.
+/// The file of a listening socket. Dropping this removes the file, unless another process has
+/// replaced it.
 pub(crate) struct SocketFile {
     path: PathBuf,
     /// Device and inode.
@@ -17,8 +17,8 @@ pub(crate) struct SocketFile {
 }
 
 impl SocketFile {
-    /// Listens at `path`, for this user alone. For whoever may replace a socket
-    /// that is there, as the holder of the lease may.
+    /// Listens at `path`, for this user alone. It replaces a socket that is there, so only the
+    /// holder of the lease may call it.
     pub(super) fn listen(path: &Path) -> io::Result<(UnixListener, Self)> {
         match fs::symlink_metadata(path) {
             Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
@@ -35,18 +35,18 @@ impl SocketFile {
         Ok((listener, Self::at(path)?))
     }
 
-    /// The file of a socket that another process has begun to listen at.
+    /// The file of a socket on which another process already listens.
     pub(super) fn at(path: &Path) -> io::Result<Self> {
         let data = fs::symlink_metadata(path)?;
         Ok(Self { path: path.to_path_buf(), identity: (data.dev(), data.ino()) })
     }
 
-    /// Leaves the file to a process that goes on listening.
+    /// Keeps the file for another process that goes on listening.
     pub(crate) fn leave(self) {
         std::mem::forget(self);
     }
 
-    /// The same, unless somebody listens there already.
+    /// Listens at `path`, unless a process listens there already.
     pub(crate) fn listen_alone(path: &Path) -> io::Result<(UnixListener, Self)> {
         match UnixStream::connect(path) {
             Ok(_) => {
@@ -57,20 +57,19 @@ impl SocketFile {
         }
     }
 
-    /// Makes the folder of such a file, which may have been removed since the
-    /// lease was taken.
+    /// Makes the folder of a socket. It may have been removed since the lease was taken.
     pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new("/"));
         DirBuilder::new().recursive(true).mode(0o700).create(folder)
     }
 
-    /// Removes what supervisors that were killed have left beside this one.
+    /// Removes the sockets that killed supervisors have left in the same folder.
     pub(super) fn sweep(path: &Path) {
         let beside = path.parent().and_then(|folder| fs::read_dir(folder).ok());
         for file in beside.into_iter().flatten().flatten() {
             let path = file.path();
             let ended = matches!(supervised_by(&path), Some((_, false)));
-            // One of another container may only seem to have ended.
+            // A process of another container may only seem to have ended.
             let refuses = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
             if ended && UnixStream::connect(&path).is_err_and(refuses) {
                 let _ = fs::remove_file(path);

@@ -18,7 +18,9 @@ use super::terminal_only::report_to_terminal;
 use super::watched::WaitOutcome;
 use super::{Args, Watched, Word};
 use crate::commands::settings_that_fit;
-use crate::control::{Address, Addresses, Control, Door, HERDR_REPORT_SOCKET, Intake, Standing};
+use crate::control::{
+    Address, Addresses, Admission, Control, HERDR_REPORT_SOCKET, Intake, JobState,
+};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::place::Place;
@@ -79,12 +81,12 @@ pub(crate) fn keep(args: &Args) -> Exit {
         let of_another = supervised_by(outer).is_some_and(|(other, _)| other != pid);
         of_another && lease.is_of_this_pane(outer) == Some(true)
     });
-    let intake = Intake::to_nobody_yet();
+    let intake = Intake::without_reporter();
     if let Some(state) = args.state {
         intake.begin_with(state);
     }
     let supervisor = Supervisor {
-        door: Door::of_supervisor(&loaded.settings, &lease, pid),
+        admission: Admission::of_supervisor(&loaded.settings, &lease, pid),
         loaded,
         pane,
         lease,
@@ -119,7 +121,7 @@ struct Supervisor {
     /// The supervisor of an outer `exec` or `attach` that the watched process runs in.
     outer: Option<PathBuf>,
     intake: Intake,
-    door: Door,
+    admission: Admission,
     role: Role,
     started: Instant,
     /// Since when no other process has reported for the pane, while this supervisor has let it
@@ -149,7 +151,7 @@ impl Supervisor {
         let own = self.lease.supervisor_socket(self.pid);
         let begun = inherited_listener(&own);
         let addresses = Addresses { pane: self.lease.control_socket(), own: Some(own), begun };
-        let mut control = Control::start(addresses, &self.intake, self.door.clone());
+        let mut control = Control::start(addresses, &self.intake, self.admission.clone());
         let heard = control.wait_open(Address::Own, CLOSE_LIMIT);
         let in_use = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
         if matches!(&heard, Some(Err(error)) if in_use(error)) {
@@ -162,8 +164,8 @@ impl Supervisor {
         }
         let mut outcome = WaitOutcome::TimedOut;
         while outcome == WaitOutcome::TimedOut {
-            let standing = self.watched.standing();
-            self.update(standing);
+            let job_state = self.watched.job_state();
+            self.update(job_state);
             if !announced && let Some(word) = self.word(&control) {
                 announce(word);
                 announced = true;
@@ -173,10 +175,10 @@ impl Supervisor {
             }
             outcome = self.watched.wait(
                 signals,
-                match standing {
+                match job_state {
                     _ if !announced => CHECK_AT_START,
-                    Standing::InFront => CHECK,
-                    Standing::Stopped | Standing::Behind => CHECK_BEHIND,
+                    JobState::Foreground => CHECK,
+                    JobState::Stopped | JobState::Background => CHECK_BEHIND,
                 },
             );
         }
@@ -206,32 +208,32 @@ impl Supervisor {
     }
 
     /// Checks the conditions and acts on what has changed.
-    fn update(&mut self, standing: Standing) {
+    fn update(&mut self, job_state: JobState) {
         match &self.role {
             Role::Undecided if self.outer_runs() => {
                 self.role = Role::Nested;
-                self.intake.hand_to_nobody(DiagnosticKind::Deferred, NESTED);
+                self.intake.disconnect(DiagnosticKind::Deferred, NESTED);
             }
             Role::Nested if self.outer_runs() => {}
             Role::Undecided | Role::Nested => self.begin(),
             Role::Behind => {
-                if standing == Standing::InFront || self.has_been_free() {
+                if job_state == JobState::Foreground || self.has_been_free() {
                     self.begin();
                 }
             }
             Role::Foreign => {}
             Role::Reporting(reporter) => {
-                suspend(reporter, standing == Standing::Stopped);
-                self.release_if_asked(standing);
+                suspend(reporter, job_state == JobState::Stopped);
+                self.release_if_asked(job_state);
             }
         }
     }
 
-    fn release_if_asked(&mut self, standing: Standing) {
-        if self.door.was_asked() && standing < Standing::InFront {
+    fn release_if_asked(&mut self, job_state: JobState) {
+        if self.admission.was_asked_to_release() && job_state < JobState::Foreground {
             let before = std::mem::replace(&mut self.role, Role::Behind);
             before.end(RELEASE_LIMIT);
-            self.intake.hand_to_nobody(DiagnosticKind::Deferred, BEHIND);
+            self.intake.disconnect(DiagnosticKind::Deferred, BEHIND);
         }
     }
 
@@ -239,7 +241,7 @@ impl Supervisor {
     fn begin(&mut self) {
         if self.is_foreign() {
             self.role = Role::Foreign;
-            self.intake.hand_to_nobody(DiagnosticKind::ForeignPane, FOREIGN);
+            self.intake.disconnect(DiagnosticKind::ForeignPane, FOREIGN);
             return;
         }
         let settings = &self.loaded.settings;
@@ -253,7 +255,7 @@ impl Supervisor {
             None => builder,
         };
         let role = &mut self.role;
-        self.intake.hand_to(|activity| {
+        self.intake.connect_to(|activity| {
             let reporter = resume(builder, activity).start();
             let handle = reporter.handle();
             *role = Role::Reporting(reporter);

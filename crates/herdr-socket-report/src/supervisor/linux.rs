@@ -55,7 +55,7 @@ impl Watched {
         Some(self.end.as_fd())
     }
 
-    /// Always false: on Linux [`Standing`](crate::control::Standing) reads the state of the
+    /// Always false: on Linux [`JobState`](crate::control::JobState) reads the state of the
     /// process.
     #[expect(clippy::unused_self, reason = "elsewhere it has to be asked for")]
     pub(super) fn is_stopped(&self) -> bool {

@@ -6,7 +6,7 @@ use herdr_reporter::sidecar::suspend;
 use super::keep::{CHECK, CLOSE_LIMIT, announce, close_stdout, inherited_listener};
 use super::watched::WaitOutcome;
 use super::{Args, Watched, Word};
-use crate::control::{Address, Addresses, Control, Door, Intake, Standing};
+use crate::control::{Address, Addresses, Admission, Control, Intake, JobState};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::program_status::Terminal;
@@ -32,7 +32,7 @@ pub(super) fn report_to_terminal(
     let begun = inherited_listener(&own);
     let addresses = Addresses { pane: lease.control_socket(), own: Some(own), begun };
     let mut control =
-        Control::start(addresses, &intake, Door::of_supervisor(settings, &lease, pid));
+        Control::start(addresses, &intake, Admission::of_supervisor(settings, &lease, pid));
     if args.command.is_some() {
         close_stdout();
     } else {
@@ -40,7 +40,7 @@ pub(super) fn report_to_terminal(
         announce(Word::Ready);
     }
     while watched.wait(signals, CHECK) == WaitOutcome::TimedOut {
-        suspend(&reporter, watched.standing() == Standing::Stopped);
+        suspend(&reporter, watched.job_state() == JobState::Stopped);
     }
     control.close();
     // The records cannot be cleared on a terminal that is gone or stopped.

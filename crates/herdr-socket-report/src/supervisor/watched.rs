@@ -9,7 +9,7 @@ mod system;
 
 pub(crate) use system::Watched;
 
-use crate::control::Standing;
+use crate::control::JobState;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WaitOutcome {
@@ -28,10 +28,10 @@ impl Watched {
     }
 
     /// Whether the process is in the foreground, in the background or stopped.
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn job_state(&self) -> JobState {
         if self.is_stopped() {
-            return Standing::Stopped;
+            return JobState::Stopped;
         }
-        u32::try_from(self.pid()).map_or(Standing::InFront, Standing::of)
+        u32::try_from(self.pid()).map_or(JobState::Foreground, JobState::of)
     }
 }

@@ -131,7 +131,7 @@ fn tell(stage: &Stage, reporter: &Reporter, signals: &Signals) -> io::Result<()>
     Ok(())
 }
 
-/// Looks at the pane once more: nothing may remain.
+/// FileChecks at the pane once more: nothing may remain.
 fn end(stage: &Stage) -> Exit {
     let (text, exit) = match stage.look() {
         Ok(shown) if stage.is_live() => {

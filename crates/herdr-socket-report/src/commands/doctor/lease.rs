@@ -64,7 +64,7 @@ impl Lease {
     }
 }
 
-/// Looks at the lease. Takes it if nobody has it. A disk that hangs hangs only
+/// FileChecks at the lease. Takes it if nobody has it. A disk that hangs hangs only
 /// a thread, which ends with the process.
 pub(super) fn look(lease: LeaseFile, hello: Hello) -> Lease {
     let folder = lease.path().parent().map(|folder| folder.display().to_string());
@@ -117,7 +117,7 @@ fn look_at(lease: &LeaseFile, hello: &Hello) -> Lease {
 /// that was stopped, as by Ctrl-Z, still lets people in, so it has to answer as
 /// well.
 pub(super) fn listener(socket: &Path, hello: &Hello) -> Listener {
-    let called = Call::to(socket, CONTROL);
+    let called = Call::connect(socket, CONTROL);
     let answers = match called.and_then(|call| call.tell(hello, &[], true)) {
         Ok(answers) => answers,
         Err(error) if is_timeout(&error) => return Listener::Silent,

@@ -14,7 +14,7 @@ pub(super) struct Others {
     pub(super) taken: bool,
 }
 
-/// Looks at what the pane shows. A row may be that of the `reporter` which has
+/// FileChecks at what the pane shows. A row may be that of the `reporter` which has
 /// the pane.
 pub(super) fn others(
     pane: &PaneInfo,

@@ -225,7 +225,7 @@ fn deliver_directly(report: &DirectReport<'_>, events: &[Event]) -> (Exit, bool)
         say("nothing can be sent");
         return (Exit::Unreachable, false);
     };
-    let mut answers = Answers::of_once(&reported);
+    let mut answers = Answers::of_direct_report(&reported);
     if !reported.in_time && answers.diagnostics.iter().all(|(kind, _)| kind == "timeout") {
         let detail = "the server does not answer within 1 s";
         answers.diagnostics = vec![("timeout".to_owned(), detail.to_owned())];

@@ -87,12 +87,12 @@ pub(super) fn find_route<'a>(
     // `attach` cannot put an address into the environment of its process, so its supervisor is
     // found by the ancestors of this process. It may not have the pane yet.
     let above = lease.supervisor_above(std::process::id());
-    if let Some(call) = above.and_then(|path| Call::to(&path, time_left(until)).ok()) {
+    if let Some(call) = above.and_then(|path| Call::connect(&path, time_left(until)).ok()) {
         return Ok(Route::Owner(call));
     }
     let socket = lease.control_socket();
     let route = wait_for(time_left(until), || {
-        if let Ok(call) = Call::to(&socket, time_left(until)) {
+        if let Ok(call) = Call::connect(&socket, time_left(until)) {
             return Some(Route::Owner(call));
         }
         match lease.try_share() {
@@ -113,22 +113,23 @@ pub(super) fn find_route<'a>(
 fn supervisor_at(path: &Path, until: Instant, wants_outcome: bool) -> Result<Call, Stop> {
     let of = supervised_by(path);
     let limit = if of.is_some() { time_left(until) } else { time_left(until).min(START) };
-    let found = wait_for(limit, || match (Call::to(path, time_left(until)), supervised_by(path)) {
-        (Ok(call), _) => Some(Ok(call)),
-        (Err(_), Some((process, false))) => {
-            let why = format!("late: process {process}, which the report is about, has ended");
-            Some(Err(late(why, wants_outcome)))
-        }
-        (Err(error), _) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let why = format!("the supervisor cannot be reached: {error}");
-            Some(Err(Stop(Exit::Unreachable, why)))
-        }
-        (Err(error), _) if is_timeout(&error) => {
-            let why = "the supervisor does not answer; `doctor` says which process it is";
-            Some(Err(Stop(Exit::Unreachable, why.to_owned())))
-        }
-        (Err(_), _) => None,
-    });
+    let found =
+        wait_for(limit, || match (Call::connect(path, time_left(until)), supervised_by(path)) {
+            (Ok(call), _) => Some(Ok(call)),
+            (Err(_), Some((process, false))) => {
+                let why = format!("late: process {process}, which the report is about, has ended");
+                Some(Err(late(why, wants_outcome)))
+            }
+            (Err(error), _) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let why = format!("the supervisor cannot be reached: {error}");
+                Some(Err(Stop(Exit::Unreachable, why)))
+            }
+            (Err(error), _) if is_timeout(&error) => {
+                let why = "the supervisor does not answer; `doctor` says which process it is";
+                Some(Err(Stop(Exit::Unreachable, why.to_owned())))
+            }
+            (Err(_), _) => None,
+        });
     found.unwrap_or_else(|| {
         let gone = "late: the supervisor that HERDR_REPORT_SOCKET names is not there";
         Err(late(gone.to_owned(), wants_outcome))

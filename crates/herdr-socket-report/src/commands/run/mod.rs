@@ -10,7 +10,7 @@ use rustix::stdio::stdin;
 use rustix::termios::isatty;
 
 use crate::commands::settings;
-use crate::control::Door;
+use crate::control::Admission;
 use crate::exit::{Exit, Stop, say_why, usage};
 use crate::log;
 use crate::place::{PaneFlags, Place};
@@ -130,7 +130,7 @@ fn begin(args: Args) -> Result<Exit, Stop> {
     let lease = match &place {
         Place::Pane(pane) => {
             let lease = LeaseFile::of_pane(&loaded.settings.config, pane);
-            Some((Door::open(&loaded.settings, &lease), lease))
+            Some((Admission::of_owner(&loaded.settings, &lease), lease))
         }
         Place::Outside(_) | Place::Broken(_) => None,
     };

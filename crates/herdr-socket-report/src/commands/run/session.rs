@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::flushes::Flushes;
 use super::voice::Voice;
 use crate::commands::KEPT;
-use crate::control::{Addresses, Control, Door, Intake};
+use crate::control::{Addresses, Admission, Control, Intake};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
 use crate::input::{End, Hear, Stdin, leave_the_hosts_group};
@@ -31,7 +31,7 @@ const GRACE: Duration = Duration::from_millis(100);
 pub(crate) struct Session {
     pub(crate) reporter: Reporter,
     /// Which clients are heard, and the pane's lease; nothing outside a pane.
-    pub(crate) lease: Option<(Door, LeaseFile)>,
+    pub(crate) lease: Option<(Admission, LeaseFile)>,
     pub(crate) place: Place,
     pub(crate) voice: Voice,
     /// Nothing is said about lines: nobody reports here.
@@ -56,9 +56,9 @@ impl Session {
         let active = handle.is_active();
         let follower = self.voice.follow(handle.diagnostics(), handle.receipts());
         let flushes = Flushes::new(handle.clone(), self.voice.clone());
-        let mut control = self.lease.as_ref().map(|(door, lease)| {
+        let mut control = self.lease.as_ref().map(|(admission, lease)| {
             let addresses = Addresses { pane: lease.control_socket(), own: None, begun: None };
-            Control::start(addresses, &Intake::new(handle.clone()), door.clone())
+            Control::start(addresses, &Intake::new(handle.clone()), admission.clone())
         });
         let mut stdin = Stdin::new(signals, host);
         let end = self.read(&mut stdin, &handle, &flushes);

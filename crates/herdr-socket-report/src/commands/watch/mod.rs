@@ -72,7 +72,7 @@ fn watch(args: &Args) -> Result<Exit, Stop> {
 /// The server's state, and the panes where only a shell runs.
 type Look = (Snapshot, HashSet<PaneId>);
 
-/// Looks at everything. Processes are asked for pane by pane, and only where an
+/// FileChecks at everything. Processes are asked for pane by pane, and only where an
 /// agent is on record.
 async fn look_at(client: &Client) -> Result<Look, Error> {
     let snapshot = client.call(&SessionSnapshot::default()).await?.snapshot;

@@ -1,5 +1,5 @@
-//! Which clients are heard. A supervisor hears processes that belong to its own
-//! process and mean its pane; any other owner hears every process of this user
+//! Which clients of a control socket may report. A supervisor accepts processes that belong to
+//! the process it watches and mean its pane. Any other owner accepts every process of this user
 //! that means its pane.
 
 use std::sync::Arc;
@@ -15,50 +15,50 @@ use super::hello::{Answer, Hello, Refusal};
 use crate::settings::Settings;
 use crate::text::shown;
 
-/// Which of its addresses a client came by.
+/// The address through which a client connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// The one beside the lease, which everybody in the pane finds.
+    /// The address beside the lease, which every process in the pane can find.
     Pane,
-    /// A supervisor's own, which its process and its children are told.
+    /// The supervisor's own address, which only the watched process and its children are told.
     Own,
 }
 
-/// Decides which clients are heard. Clones share what they know.
+/// Decides which clients may report. Clones share their state.
 #[derive(Clone)]
-pub(crate) struct Door {
+pub(crate) struct Admission {
     settings: Arc<Settings>,
     lease: LeaseFile,
     of: Option<u32>,
-    asked: Arc<AtomicBool>,
+    release_asked: Arc<AtomicBool>,
 }
 
-/// How near a process is to whoever sits at the terminal.
+/// The job-control state of a process. A greater one is nearer to the person at the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Standing {
-    /// It does not run.
+pub(crate) enum JobState {
+    /// The process is stopped.
     Stopped,
-    /// It runs, and another job has the terminal.
-    Behind,
-    /// It has the terminal, or there is no terminal.
-    InFront,
+    /// The process runs, and another job has the terminal.
+    Background,
+    /// The process has the terminal, or there is no terminal.
+    Foreground,
 }
 
-impl Standing {
+impl JobState {
     pub(crate) fn of(process: u32) -> Self {
-        let Some(seen) = Process::of(process) else { return Self::InFront };
+        let Some(seen) = Process::of(process) else { return Self::Foreground };
         match (seen.is_stopped(), seen.foreground) {
             (true, _) => Self::Stopped,
-            (false, Some(_)) if !seen.is_in_front() => Self::Behind,
-            (false, _) => Self::InFront,
+            (false, Some(_)) if !seen.is_in_front() => Self::Background,
+            (false, _) => Self::Foreground,
         }
     }
 
-    /// How one stands that wants the pane: with those that it comes from, since a
-    /// reporter may have moved out of the way of its terminal's signals, but not
-    /// with the shell, which comes to the front between two jobs. Without a
-    /// terminal nothing says that it is in front.
-    fn of_seeker(process: u32, terminal: Option<i32>) -> Self {
+    /// The state of a process that asks for the pane. It is in the foreground if it or one of
+    /// its ancestors below the shell is: a reporter may have left the foreground process group
+    /// to avoid the signals of its terminal. The shell itself does not count, since it comes to
+    /// the foreground between two jobs. A process without a terminal is not in the foreground.
+    fn of_applicant(process: u32, terminal: Option<i32>) -> Self {
         let Some(seen) = Process::of(process) else { return Self::Stopped };
         let at_it = |seen: &Process| seen.terminal.is_some() && seen.terminal == terminal;
         let in_front = |pid: u32| {
@@ -68,43 +68,43 @@ impl Standing {
         if seen.is_stopped() {
             Self::Stopped
         } else if in_front(process) || job.any(in_front) {
-            Self::InFront
+            Self::Foreground
         } else {
-            Self::Behind
+            Self::Background
         }
     }
 }
 
-impl Door {
-    /// The door of who reports for nobody but himself.
-    pub(crate) fn open(settings: &Settings, lease: &LeaseFile) -> Self {
+impl Admission {
+    /// For an owner that reports for no other process.
+    pub(crate) fn of_owner(settings: &Settings, lease: &LeaseFile) -> Self {
         Self {
             settings: Arc::new(settings.clone()),
             lease: lease.clone(),
             of: None,
-            asked: Arc::default(),
+            release_asked: Arc::default(),
         }
     }
 
     pub(crate) fn of_supervisor(settings: &Settings, lease: &LeaseFile, of: u32) -> Self {
-        Self { of: Some(of), ..Self::open(settings, lease) }
+        Self { of: Some(of), ..Self::of_owner(settings, lease) }
     }
 
-    /// Whether somebody in front of the supervised process has asked for the
-    /// pane since this was asked last.
-    pub(crate) fn was_asked(&self) -> bool {
-        self.asked.swap(false, Ordering::Relaxed)
+    /// Whether a process in front of the watched one has asked for the pane since the last
+    /// call.
+    pub(crate) fn was_asked_to_release(&self) -> bool {
+        self.release_asked.swap(false, Ordering::Relaxed)
     }
 
-    /// Whether a client may be heard, before it has said anything.
-    pub(super) fn expects(&self, at: Address, peer: Option<u32>) -> bool {
-        self.of.is_none_or(|of| lives(of) && belongs(at, peer, of))
+    /// Whether a client may report at all, before its first line is read.
+    pub(super) fn may_report(&self, at: Address, peer: Option<u32>) -> bool {
+        self.of.is_none_or(|of| lives(of) && belongs_to(at, peer, of))
     }
 
-    /// The answer to a client, by who it is and what it says.
+    /// The answer to the first line of a client.
     pub(super) fn answer(&self, at: Address, peer: Option<u32>, hello: &Hello) -> Answer {
         let refused = |because, detail: String| Answer::Refused { because, detail };
-        if self.means_another_pane(hello) {
+        if self.names_another_pane(hello) {
             let detail = "the reporter at this address has another pane".to_owned();
             return refused(Refusal::OtherPane, detail);
         }
@@ -112,21 +112,21 @@ impl Door {
             if !lives(of) {
                 return refused(Refusal::Late, format!("late: process {of} has ended"));
             }
-            // Its own children ask in vain.
+            // Children of the watched process do not get the pane.
             let speaker = hello.seeks.or(peer);
-            if speaker.is_some_and(|speaker| is_before(speaker, of, at, hello)) {
-                self.asked.store(true, Ordering::Relaxed);
+            if speaker.is_some_and(|speaker| has_precedence(speaker, of, at, hello)) {
+                self.release_asked.store(true, Ordering::Relaxed);
                 let detail = format!("process {of} lets the pane go");
                 return refused(Refusal::LetGo, detail);
             }
-            if !belongs(at, peer, of) {
+            if !belongs_to(at, peer, of) {
                 return refused(
                     Refusal::Foreign,
                     format!("the pane's reporter hears only what belongs to process {of}"),
                 );
             }
         }
-        if let Some(detail) = self.speaks_for_another(hello) {
+        if let Some(detail) = self.names_another_agent(hello) {
             return refused(Refusal::OtherAgent, detail);
         }
         if hello.seeks.is_some() {
@@ -136,15 +136,15 @@ impl Door {
         Answer::Welcome { of: self.of }
     }
 
-    fn means_another_pane(&self, hello: &Hello) -> bool {
+    fn names_another_pane(&self, hello: &Hello) -> bool {
         let (Some(socket), Some(pane)) = (&hello.socket, &hello.pane) else { return false };
-        let meant = Endpoint::new(socket.clone(), pane.clone());
-        LeaseFile::of_pane(&self.settings.config, &meant).path().file_name()
+        let named = Endpoint::new(socket.clone(), pane.clone());
+        LeaseFile::of_pane(&self.settings.config, &named).path().file_name()
             != self.lease.path().file_name()
     }
 
     /// What is wrong with the agent or the source that a client names.
-    fn speaks_for_another(&self, hello: &Hello) -> Option<String> {
+    fn names_another_agent(&self, hello: &Hello) -> Option<String> {
         let ours = AgentLabel::normalize(&self.settings.agent)?;
         let no_effect = |what: &str, named: &str, ours: &str| {
             let (named, ours) = (shown(named), shown(ours));
@@ -162,40 +162,39 @@ impl Door {
     }
 }
 
-/// Whether who speaks is a job of its own that is nearer to the terminal than
-/// the supervised process.
-fn is_before(speaker: u32, of: u32, at: Address, hello: &Hello) -> bool {
+/// Whether the speaker is another job than the watched process and nearer to the terminal.
+fn has_precedence(speaker: u32, of: u32, at: Address, hello: &Hello) -> bool {
     if descends(speaker, of) || (at == Address::Own && hello.seeks.is_none()) {
         return false;
     }
-    // A client that only reports may report to a process that runs.
-    let ours = Standing::of(of);
-    let lets_go_below = match hello.seeks {
-        Some(_) => Standing::InFront,
-        None => Standing::Behind,
+    // A client that only reports may still report to a watched process that runs.
+    let ours = JobState::of(of);
+    let releases_below = match hello.seeks {
+        Some(_) => JobState::Foreground,
+        None => JobState::Background,
     };
     let terminal = Process::of(of).and_then(|process| process.terminal);
-    ours < lets_go_below && Standing::of_seeker(speaker, terminal) > ours
+    ours < releases_below && JobState::of_applicant(speaker, terminal) > ours
 }
 
-/// Whether a peer belongs to the supervised process: it is in its session or
-/// comes from it. Where nothing tells, the supervisor's own address does, which
-/// only that process was given.
-fn belongs(at: Address, peer: Option<u32>, of: u32) -> bool {
+/// Whether a peer is in the session of the watched process or descends from it. Where the
+/// system does not tell, the address decides, because only the watched process was given the
+/// supervisor's own.
+fn belongs_to(at: Address, peer: Option<u32>, of: u32) -> bool {
     let by_address = at == Address::Own;
     let Some(peer) = peer else { return by_address };
-    if are_in_one_session(peer, of) {
+    if share_session(peer, of) {
         return true;
     }
-    if !tells_of_processes() || !shares_our_numbers(peer) {
+    if !tells_of_processes() || !shares_pid_namespace(peer) {
         return by_address;
     }
     descends(peer, of)
 }
 
-/// Whether two processes are in the same session. Those whose leader is outside
-/// of a container all have the number 0 in it; their terminal tells them apart.
-fn are_in_one_session(one: u32, other: u32) -> bool {
+/// Whether two processes are in the same session. In a container, sessions whose leader is
+/// outside all have the number 0; the terminal tells those apart.
+fn share_session(one: u32, other: u32) -> bool {
     let terminal = |pid: u32| Process::of(pid).and_then(|process| process.terminal);
     match (session_of(one), session_of(other)) {
         (Some(0), Some(0)) => terminal(one) == terminal(other),
@@ -203,8 +202,8 @@ fn are_in_one_session(one: u32, other: u32) -> bool {
     }
 }
 
-/// Whether a process counts processes as we do, and is not in a container.
-fn shares_our_numbers(peer: u32) -> bool {
+/// Whether a peer is in this process's pid namespace, so that its pid means the same here.
+fn shares_pid_namespace(peer: u32) -> bool {
     let namespace = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/pid")).ok();
     namespace(&peer.to_string()) == namespace("self")
 }
