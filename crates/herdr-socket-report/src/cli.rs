@@ -1,4 +1,4 @@
-//! The command line: which commands there are. What each does is in its file.
+//! The command line. What each command does is in the command's own file.
 
 use std::ffi::OsString;
 
@@ -26,7 +26,7 @@ pub(crate) const NAME: &str = "herdr-socket-report";
 #[derive(Debug, Parser)]
 #[command(
     name = NAME,
-    // What the file is called is not for us to choose.
+    // Errors show this name whatever the file is called.
     bin_name = NAME,
     version,
     subcommand_required = true,
@@ -38,7 +38,7 @@ pub(crate) struct Cli {
     command: Command,
 }
 
-// A paragraph is one line: clap breaks it where the terminal ends.
+// A paragraph is one line, because clap breaks lines at the terminal's width.
 const AFTER: &str = "\
 Exit codes: 0 fine (also outside Herdr), 2 the command line or the settings are wrong, 3 no server \
 to be reached and 4 the server refused (both only with --strict), 5 not shown (`state --confirm`). \
@@ -69,7 +69,7 @@ enum Command {
 }
 
 impl Cli {
-    /// Does what was asked.
+    /// Runs the command.
     pub(crate) fn run(self) -> Exit {
         match self.command {
             Command::Run(args) => run::run(*args),
@@ -92,29 +92,28 @@ impl Cli {
     }
 }
 
-/// Says what is wrong with a command line, or the help that was asked for.
+/// Prints what is wrong with a command line, or the help that was asked for.
 ///
-/// The commands of hooks must not fail the hook that calls them: some hosts
-/// take an exit code of 2 for a verdict.
+/// A command of a hook does not fail the hook that calls it: some agents take the exit code 2
+/// for a verdict.
 pub(crate) fn refuse(mut error: clap::Error) -> Exit {
     if !error.use_stderr() {
-        // If stdout is gone, nobody wants the help.
+        // If stdout is closed, the help is not needed.
         let _ = error.print();
         return Exit::Fine;
     }
     clean(&mut error);
     complain(&error.render().to_string());
     let asked = |word: &OsString| word == "--strict" || word == "--confirm";
-    if is_of_hooks() && !std::env::args_os().any(|word| asked(&word)) {
+    if is_hook_command() && !std::env::args_os().any(|word| asked(&word)) {
         Exit::Fine
     } else {
         Exit::Usage
     }
 }
 
-/// Cleans the words of the command line that an error repeats. With `--help`
-/// at hand a person needs them; what calls a hook may have put a text there that
-/// is nobody's business.
+/// Cleans the arguments that an error repeats. Those of a hook's command may hold private text,
+/// so they are not repeated at all.
 fn clean(error: &mut clap::Error) {
     const REPEATED: [ContextKind; 3] =
         [ContextKind::InvalidSubcommand, ContextKind::InvalidArg, ContextKind::InvalidValue];
@@ -127,7 +126,7 @@ fn clean(error: &mut clap::Error) {
         let tips = tips.iter().map(|tip| strip_controls(&tip.to_string()).into()).collect();
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
-    if is_of_hooks() {
+    if is_hook_command() {
         hide_texts(error);
     } else if std::env::args_os().nth(1).is_some_and(|word| word == "pane") {
         tell_how_panes_are_named(error);
@@ -145,7 +144,7 @@ fn tell_how_panes_are_named(error: &mut clap::Error) {
     }
 }
 
-/// Names what is wrong by its place where it may be a host's text.
+/// Replaces arguments that may be a host's text by their place.
 fn hide_texts(error: &mut clap::Error) {
     if matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(v)) if !v.is_empty())
     {
@@ -158,7 +157,7 @@ fn hide_texts(error: &mut clap::Error) {
         return;
     };
     let tip = if is_flag(&word) {
-        // Then no flag that looks like it was meant.
+        // Without the suggestion of a similar flag.
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Usage);
         "it has no effect on this command"
@@ -175,14 +174,14 @@ fn hide_texts(error: &mut clap::Error) {
     }
 }
 
-/// Whether it is a flag, perhaps one that is written wrong, and no text.
+/// Whether an argument looks like a flag rather than a text.
 fn looks_like_a_flag(word: &str) -> bool {
     word.strip_prefix("--").is_some_and(|name| {
         name.len() < 24 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
     })
 }
 
-/// Whether one of the commands has this flag.
+/// Whether any command has this flag.
 fn is_flag(word: &str) -> bool {
     let Some(name) = word.strip_prefix("--") else { return false };
     let mut cli = Cli::command();
@@ -193,7 +192,7 @@ fn is_flag(word: &str) -> bool {
 }
 
 /// Whether the command is one that hooks call.
-pub(crate) fn is_of_hooks() -> bool {
+pub(crate) fn is_hook_command() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| ONE_SHOTS.iter().any(|hook| word == *hook))
 }
 

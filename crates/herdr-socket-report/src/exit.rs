@@ -1,47 +1,47 @@
-//! How a command ends.
+//! The exit codes of the commands.
 
 use std::process::ExitCode;
 
 use crate::output::say;
 
-/// How a command ends, by what a caller would do about it.
+/// How a command ends, by what its caller can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// As asked, or quietly without effect outside Herdr.
+    /// Done, or without effect outside Herdr.
     Fine,
     /// The command line, the environment or a file is wrong.
     Usage,
-    /// No server to be reached; only with `--strict`.
+    /// No server could be reached; only with `--strict`.
     Unreachable,
     /// The server refused; only with `--strict`.
     Refused,
-    /// Delivered, and the pane shows something else; only with `--confirm`.
+    /// The report was delivered, and the pane shows something else; only with `--confirm`.
     NotApplied,
-    /// Something stands in the way, or there is no signal; nothing was sent.
+    /// Something stands in the way, or there is no signal. Nothing was sent.
     Held,
-    /// The text stands in the input box still.
+    /// The text still stands in the input box.
     Pending,
-    /// The pane is gone, or what it is there for.
+    /// The pane, or the agent in it, is gone.
     Gone,
     /// A deadline passed.
     TimedOut,
-    /// The command is there and cannot be run; as shells say it.
+    /// The command exists and cannot be run. The code is that of shells.
     NotExecutable,
-    /// There is no such command; as shells say it.
+    /// There is no such command. The code is that of shells.
     NotFound,
 }
 
-/// Why a command stops before its end: how it exits, and what it says, unless
-/// that is said already.
+/// Why a command stops: its exit and the message for stderr, which is empty if the message has
+/// already been printed.
 #[derive(Debug)]
 pub(crate) struct Stop(pub(crate) Exit, pub(crate) String);
 
-/// Stops because of what the person wrote or set.
+/// Stops because of an argument or a setting.
 pub(crate) fn usage(why: impl Into<String>) -> Stop {
     Stop(Exit::Usage, why.into())
 }
 
-/// Says why a command has stopped.
+/// Prints why a command has stopped.
 pub(crate) fn say_why(outcome: Result<Exit, Stop>) -> Exit {
     outcome.unwrap_or_else(|Stop(exit, why)| {
         if !why.is_empty() {

@@ -1,4 +1,4 @@
-//! The log: warnings, and what `HERDR_REPORT_LOG` asks for, on stderr.
+//! The log on stderr: warnings, and what `HERDR_REPORT_LOG` asks for.
 
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
@@ -8,7 +8,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::output::Lines;
 
-/// The variable that says what to log, for example `debug` or
+/// The variable that says what is logged, for example `debug` or
 /// `herdr_socket_transport=trace`.
 const VARIABLE: &str = "HERDR_REPORT_LOG";
 
@@ -18,11 +18,11 @@ pub(crate) fn start(lines: Lines) -> Result<(), String> {
         Ok(directives) if !directives.is_empty() => directives
             .parse()
             .map_err(|error| format!("{VARIABLE} is not a filter such as `debug`: {error}"))?,
-        // What the reporter warns of is told as a diagnostic anyway.
+        // The reporter's warnings are printed as diagnostics anyway.
         _ => Targets::new().with_default(Level::WARN).with_target("herdr_reporter", Level::ERROR),
     };
     let log = fmt::layer().with_ansi(false).with_writer(move || lines.clone());
-    // Somebody who has a log already keeps it.
+    // A subscriber that is already set stays.
     let _ = tracing_subscriber::registry().with(log).with(filter).try_init();
     Ok(())
 }

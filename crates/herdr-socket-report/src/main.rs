@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     if commands::completions::answered() {
         return ExitCode::SUCCESS;
     }
-    // Nobody is to call it, so no help and no completion knows it.
+    // Only this program starts a supervisor, so it is not in the help or the completions.
     if let Some(args) = supervisor::asked_for(std::env::args_os()) {
         return supervisor::keep(&args).into();
     }
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli.run(),
         Err(error) => cli::refuse(error),
     };
-    if cli::is_of_hooks() {
+    if cli::is_hook_command() {
         input::drain_stdin(began);
     }
     exit.into()

@@ -1,4 +1,4 @@
-//! Which pane to report for: flags before the environment.
+//! The pane to report for, from the flags and the environment.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,14 +22,14 @@ pub(crate) struct PaneFlags {
     pane: Option<PaneId>,
 }
 
-/// Longest reply that is taken: hundreds of panes, or a tall screen in colour.
+/// The longest reply that is read: hundreds of panes, or a tall screen in colour.
 pub(crate) const REPLY_MAX: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Nowhere: this is not a pane of Herdr.
+    /// This process does not run in a pane of Herdr.
     Outside(Absence),
-    /// Nowhere: the environment cannot be meant as it stands.
+    /// Herdr's variables are set but do not name a pane.
     Broken(String),
     Pane(Endpoint),
 }
@@ -39,7 +39,7 @@ impl PaneFlags {
         self.socket.is_some() || self.pane.is_some()
     }
 
-    /// Finds the pane, by these flags and the environment.
+    /// Finds the pane. Flags go before the environment.
     pub(crate) fn find(&self) -> Result<Place, String> {
         let socket = self.socket.as_deref().map(|path| find_socket(Some(path), |_| None));
         let socket = socket.transpose().map_err(|wrong| wrong.to_string())?;

@@ -1,4 +1,4 @@
-//! Whether there is a server at all.
+//! Whether a server answers.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use herdr_socket_transport::{Client, Endpoint, ErrorKind, Options};
 use crate::exit::Exit;
 use crate::wait::blocking;
 
-/// Why no server can be reported to.
+/// Why the server cannot be used.
 pub(crate) struct Unreached {
     pub(crate) kind: DiagnosticKind,
     pub(crate) detail: String,

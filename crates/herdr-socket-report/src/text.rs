@@ -1,9 +1,9 @@
-//! Words for people: lists of alternatives, values in messages, near keys.
+//! Text for messages: lists of alternatives, quoted values, similar words.
 
 use herdr_proto::strip_controls;
 use unicode_width::UnicodeWidthStr;
 
-/// Longest part of a foreign value that a message repeats, in characters.
+/// How much of a value a message repeats, in characters.
 const SHOWN: usize = 60;
 
 pub(crate) fn alternatives(words: &[&str]) -> String {
@@ -14,8 +14,7 @@ pub(crate) fn alternatives(words: &[&str]) -> String {
     }
 }
 
-/// A value in quotes, without control characters and not longer than a message
-/// can bear.
+/// A value in quotes, without control characters and shortened to fit a message.
 pub(crate) fn shown(text: &str) -> String {
     let clean = strip_controls(text);
     match clean.char_indices().nth(SHOWN) {
@@ -24,8 +23,7 @@ pub(crate) fn shown(text: &str) -> String {
     }
 }
 
-/// A text in lines of so many columns at most, broken between words where that
-/// is possible.
+/// Breaks a text into lines of at most `columns` columns, between words where possible.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
@@ -46,7 +44,7 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The known word that a person most likely meant.
+/// The known word that is most similar to `word`.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace('-', "_");
     known

@@ -1,4 +1,4 @@
-//! Waiting: for the server, and for what nothing tells of.
+//! Waiting for the server, and polling.
 
 use std::io;
 use std::thread;
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Runtime};
 
-/// Between two attempts. A hook is short, so a longer one would be felt.
+/// The interval of polling. Hooks are short, so a longer one would be noticed.
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// Asks until there is an answer, for at most `limit` and at least once.
+/// Calls `ask` until it returns something, at least once and for at most `limit`.
 pub(crate) fn wait_for<T>(limit: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     let over = Instant::now() + limit;
     loop {
@@ -21,12 +21,12 @@ pub(crate) fn wait_for<T>(limit: Duration, mut ask: impl FnMut() -> Option<T>) -
     }
 }
 
-/// A runtime for a command's own thread.
+/// A runtime for the current thread.
 pub(crate) fn runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
 
-/// Waits for a task; `None` if there cannot be a runtime.
+/// Runs a future to its end; `None` if there cannot be a runtime.
 pub(crate) fn blocking<T>(task: impl Future<Output = T>) -> Option<T> {
     runtime().ok().map(|runtime| runtime.block_on(task))
 }

@@ -1,5 +1,4 @@
-//! Words on the command line that more than one command takes, and what shells
-//! complete them to.
+//! Argument values that several commands share, and their shell completions.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -15,11 +14,11 @@ use herdr_proto::{AgentLabel, ReportState};
 /// The states that can be reported.
 const STATES: [ReportState; 3] = [ReportState::Idle, ReportState::Working, ReportState::Blocked];
 
-/// The keys that are pressed most, and what keys can mean.
+/// The keys that are used most, and all intents.
 const KEYS: &str = "enter esc tab shift+tab backspace space up down left right ctrl+c ctrl+u \
                     :interrupt :submit :clear-line :escape :tab :back-tab :up :down :left :right";
 
-/// A state that can be reported.
+/// Parses a state that can be reported.
 pub(crate) fn state(word: &str) -> Result<ReportState, String> {
     STATES
         .into_iter()
@@ -27,18 +26,18 @@ pub(crate) fn state(word: &str) -> Result<ReportState, String> {
         .ok_or_else(|| "expected idle, working or blocked".to_owned())
 }
 
-/// Takes any text. Bytes that are not UTF-8 cost themselves only.
+/// Takes any text. Bytes that are not UTF-8 are replaced.
 pub(crate) fn lossy() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|text| text.to_string_lossy().into_owned())
 }
 
-/// The id of a process that could be there.
+/// Parses a process id.
 pub(crate) fn pid(word: &str) -> Result<i32, String> {
     let pid = word.parse().ok().filter(|pid| *pid > 0);
     pid.ok_or_else(|| "expected a process id, a whole number from 1 on".to_owned())
 }
 
-/// The agent's name that a command's file name makes, if it makes one.
+/// The agent's name that follows from the file name of a command.
 pub(crate) fn agent_of(command: &Path) -> Option<String> {
     let name = command.file_name()?.to_string_lossy();
     AgentLabel::normalize(&name).map(String::from)
@@ -59,7 +58,7 @@ pub(crate) fn keys() -> ArgValueCandidates {
     ArgValueCandidates::new(|| KEYS.split(' ').map(CompletionCandidate::new).collect())
 }
 
-/// Completes to the ids of this user's processes.
+/// Completes to the processes of this user.
 pub(crate) fn processes() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let listed = Command::new("ps").args(["-x", "-o", "pid=,comm="]).output();
@@ -76,7 +75,7 @@ pub(crate) fn command() -> ArgValueCompleter {
     ArgValueCompleter::new(CommandLine)
 }
 
-/// A command of `PATH` or a file, and then files.
+/// Completes to a command of `PATH` or a file, and after the command to files.
 struct CommandLine;
 
 impl ValueCompleter for CommandLine {

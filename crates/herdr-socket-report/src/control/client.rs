@@ -19,7 +19,7 @@ use super::admission::{Address, Admission};
 use super::hello::{Answer, HELLO_MAX, Hello};
 use super::intake::{Intake, Output};
 use super::outbox::Outbox;
-use crate::input::{Hear, Item, LineReader};
+use crate::input::{Item, LineReader, LineSink};
 use crate::output::Record;
 
 /// The usual size of a socket buffer.
@@ -164,11 +164,11 @@ impl Client {
 
     fn take(self: &Rc<Self>, items: &mut Vec<Item>) {
         self.taken.set(self.taken.get() + u64::try_from(items.len()).unwrap_or_default());
-        self.hear(items.drain(..));
+        self.take_lines(items.drain(..));
     }
 }
 
-impl Hear for Rc<Client> {
+impl LineSink for Rc<Client> {
     fn record(&self, events: Vec<AgentEvent>) -> Vec<(usize, Refused)> {
         self.intake.record_all(events)
     }

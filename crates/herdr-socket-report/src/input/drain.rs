@@ -1,4 +1,4 @@
-//! What a host writes to a command that has no use for it.
+//! Reading what a host writes to a command that does not use it.
 
 use std::time::{Duration, Instant};
 
@@ -7,16 +7,16 @@ use rustix::fs::{FileType, fstat};
 use rustix::io::{Errno, read};
 use rustix::stdio::stdin;
 
-/// How long a host that writes at all takes to begin. Many leave open a pipe
-/// that they never write to, and are not to wait.
+/// How long a host may take until it begins to write. Many hosts leave a pipe open that they
+/// never write to, and these must not wait long.
 const FIRST: Duration = Duration::from_millis(100);
-/// How long it may pause.
+/// How long a host may pause.
 const NEXT: Duration = Duration::from_millis(300);
-/// How long the program may take with all of it.
+/// The time limit of the whole program, including its work.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// Reads a pipe on stdin to its end, so that who writes to it is not told that
-/// nobody reads. `began` is when the program was started.
+/// Reads a pipe on stdin to its end, so that the host's write does not fail with `EPIPE`.
+/// `began` is when the program was started.
 pub(crate) fn drain_stdin(began: Instant) {
     let kind = fstat(stdin()).map(|it| FileType::from_raw_mode(it.st_mode));
     if !matches!(kind, Ok(FileType::Fifo | FileType::Socket)) {

@@ -1,4 +1,4 @@
-//! From bytes to numbered event lines.
+//! Splitting input into event lines.
 
 use std::io::BufRead;
 use std::time::Duration;
@@ -7,11 +7,10 @@ use herdr_reporter::sidecar::EventLine;
 use herdr_reporter::{AgentEvent, Refused};
 use serde_json::Value;
 
-/// Longest event line, in bytes. A longer one is skipped without being held.
+/// The longest event line, in bytes. A longer one is skipped without being kept in memory.
 pub(crate) const LINE_MAX: usize = 1024 * 1024;
 
-/// What a line turned out to be, or what is wrong with it. Blank lines are
-/// nothing.
+/// One line: what it says, or what is wrong with it. Blank lines are left out.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Item {
     /// The line's number, from 1.
@@ -19,31 +18,31 @@ pub(crate) struct Item {
     pub(crate) what: Result<EventLine, String>,
 }
 
-/// Where the items go.
-pub(crate) trait Hear {
+/// A consumer of lines.
+pub(crate) trait LineSink {
     fn record(&self, events: Vec<AgentEvent>) -> Vec<(usize, Refused)>;
     fn flush(&self, id: Value, timeout: Duration);
     fn bad_line(&self, line: u64, why: &str);
 
-    /// Takes what is ready. The events up to a flush are one change.
-    fn hear(&self, items: impl IntoIterator<Item = Item>) {
+    /// Takes a batch of lines. Consecutive events up to a flush are one change.
+    fn take_lines(&self, items: impl IntoIterator<Item = Item>) {
         let mut events = Vec::new();
         for Item { line, what } in items {
             match what {
                 Ok(EventLine::Event(event)) => events.push((line, event)),
                 Ok(EventLine::Flush { id, timeout }) => {
-                    self.hear_events(std::mem::take(&mut events));
+                    self.take_events(std::mem::take(&mut events));
                     self.flush(id, timeout);
                 }
-                // A line of a later version of the language.
+                // A line of a later version of the event language.
                 Ok(_) => {}
                 Err(why) => self.bad_line(line, &why),
             }
         }
-        self.hear_events(events);
+        self.take_events(events);
     }
 
-    fn hear_events(&self, events: Vec<(u64, AgentEvent)>) {
+    fn take_events(&self, events: Vec<(u64, AgentEvent)>) {
         if events.is_empty() {
             return;
         }
@@ -56,13 +55,13 @@ pub(crate) trait Hear {
     }
 }
 
-/// Divides bytes into lines and reads them.
+/// Splits bytes into lines and reads them.
 #[derive(Default)]
 pub(crate) struct LineReader {
-    /// The beginning of a line.
-    begun: Vec<u8>,
-    /// It was too long, and its rest is skipped.
-    skips: bool,
+    /// The part of a line that has been read so far.
+    partial: Vec<u8>,
+    /// Whether the line is too long and the rest of it is skipped.
+    skipping: bool,
     line: u64,
 }
 
@@ -71,26 +70,26 @@ impl LineReader {
         Self::default()
     }
 
-    /// Takes bytes; what they complete is added to `items`.
+    /// Takes bytes and adds the lines that they complete to `items`.
     pub(crate) fn push(&mut self, mut bytes: &[u8], items: &mut Vec<Item>) {
-        while let Ok(1..) = bytes.read_until(b'\n', &mut self.begun) {
-            let whole = self.begun.ends_with(b"\n");
-            if whole || self.begun.len() > LINE_MAX {
+        while let Ok(1..) = bytes.read_until(b'\n', &mut self.partial) {
+            let whole = self.partial.ends_with(b"\n");
+            if whole || self.partial.len() > LINE_MAX {
                 self.take(whole, items);
             }
         }
     }
 
-    /// Nothing follows; a last line without a newline counts.
+    /// Takes the end of the input. A last line without a newline counts.
     pub(crate) fn finish(&mut self, items: &mut Vec<Item>) {
-        if !self.begun.is_empty() {
+        if !self.partial.is_empty() {
             self.take(true, items);
         }
     }
 
     fn take(&mut self, whole: bool, items: &mut Vec<Item>) {
-        if !std::mem::replace(&mut self.skips, !whole) {
-            let line = self.begun.strip_suffix(b"\n").unwrap_or(&self.begun);
+        if !std::mem::replace(&mut self.skipping, !whole) {
+            let line = self.partial.strip_suffix(b"\n").unwrap_or(&self.partial);
             let what = if line.len() > LINE_MAX {
                 Err(format!("longer than {LINE_MAX} bytes; skipped"))
             } else {
@@ -99,7 +98,7 @@ impl LineReader {
             self.line += 1;
             items.extend(what.transpose().map(|what| Item { line: self.line, what }));
         }
-        self.begun.clear();
+        self.partial.clear();
     }
 }
 
@@ -140,7 +139,7 @@ mod tests {
         let chunk = vec![b'x'; 64 * 1024];
         for _ in 0..200 {
             reader.push(&chunk, &mut items);
-            assert!(reader.begun.len() <= LINE_MAX + 64 * 1024);
+            assert!(reader.partial.len() <= LINE_MAX + 64 * 1024);
         }
         reader.push(b"\n", &mut items);
         reader.push(START, &mut items);

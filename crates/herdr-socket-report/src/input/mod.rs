@@ -1,4 +1,4 @@
-//! What comes in: event lines on stdin, signals, the end of a process.
+//! Input: event lines on stdin, signals, the end of a process.
 
 mod drain;
 mod lines;
@@ -6,5 +6,5 @@ pub(crate) mod signals;
 mod stdin;
 
 pub(crate) use drain::drain_stdin;
-pub(crate) use lines::{Hear, Item, LineReader};
+pub(crate) use lines::{Item, LineReader, LineSink};
 pub(crate) use stdin::{End, Stdin, leave_the_hosts_group};

@@ -1,5 +1,4 @@
-//! Signals that end the program, as something to wait for. A further one, a
-//! moment later, ends it at once.
+//! Signals that end the program in good order. A second signal a moment later ends it at once.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -16,50 +15,50 @@ use signal_hook::flag;
 use signal_hook::low_level::{emulate_default_handler, pipe};
 use tokio::net::UnixStream as TokioStream;
 
-/// Hears SIGINT, SIGTERM and SIGHUP, which ask for an end in good order.
+/// Waits for SIGINT, SIGTERM and SIGHUP.
 pub(crate) struct Signals {
-    /// Readable once a signal came.
-    heard: UnixStream,
-    impatient: Arc<AtomicBool>,
+    /// Becomes readable when a signal arrives.
+    received: UnixStream,
+    at_once: Arc<AtomicBool>,
     stop: Arc<AtomicBool>,
 }
 
-/// Signals that come together are one wish: a terminal that goes sends two, and
-/// so does a program that passes on what its child got already.
+/// Signals within this time count as one. A closing terminal sends two, and so does a program
+/// that passes on a signal that its child already has.
 const TOGETHER: Duration = Duration::from_millis(200);
 
 impl Signals {
-    pub(crate) fn hear() -> io::Result<Self> {
-        let (heard, write) = UnixStream::pair()?;
-        heard.set_nonblocking(true)?;
-        let impatient = Arc::new(AtomicBool::new(false));
-        // What was ignored at the start was ignored on purpose, as by nohup.
+    pub(crate) fn catch() -> io::Result<Self> {
+        let (received, write) = UnixStream::pair()?;
+        received.set_nonblocking(true)?;
+        let at_once = Arc::new(AtomicBool::new(false));
+        // A signal that was ignored at the start was ignored on purpose, as by `nohup`.
         let ignored = ignored_at_the_start();
         for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|it| !ignores(ignored, *it)) {
-            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&impatient))?;
+            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&at_once))?;
             pipe::register(signal, write.try_clone()?)?;
         }
-        Ok(Self { heard, impatient, stop: Arc::default() })
+        Ok(Self { received, at_once, stop: Arc::default() })
     }
 
-    /// From soon on, a further signal ends the program at once.
-    pub(crate) fn lose_patience_soon(&self) {
-        let impatient = Arc::clone(&self.impatient);
+    /// After a moment, a further signal ends the program at once.
+    pub(crate) fn end_at_once_soon(&self) {
+        let at_once = Arc::clone(&self.at_once);
         thread::spawn(move || {
             thread::sleep(TOGETHER);
-            impatient.store(true, Ordering::Relaxed);
+            at_once.store(true, Ordering::Relaxed);
         });
     }
 
-    /// Waits for a signal; whether one came within this time.
-    pub(crate) fn came_within(&self, time: Duration) -> bool {
+    /// Waits for a signal and says whether one arrived within `time`.
+    pub(crate) fn arrived_within(&self, time: Duration) -> bool {
         let end = Instant::now() + time;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let limit = Timespec::try_from(left).ok();
-            let mut heard = [PollFd::new(&self.heard, PollFlags::IN)];
-            match poll(&mut heard, limit.as_ref()) {
-                // Another signal.
+            let mut received = [PollFd::new(&self.received, PollFlags::IN)];
+            match poll(&mut received, limit.as_ref()) {
+                // Another signal interrupted the wait.
                 Err(Errno::INTR) => {}
                 Ok(0) | Err(_) => return false,
                 Ok(_) => return true,
@@ -72,36 +71,36 @@ impl Signals {
     /// # Cancel safety
     ///
     /// Dropping the future loses no signal.
-    pub(crate) async fn came(&self) {
-        let heard = self.heard.try_clone().and_then(TokioStream::from_std);
-        match heard {
-            Ok(heard) => drop(heard.readable().await),
-            // A process that cannot even be told to end had better end.
-            Err(error) => tracing::warn!(%error, "signals cannot be heard"),
+    pub(crate) async fn arrived(&self) {
+        let received = self.received.try_clone().and_then(TokioStream::from_std);
+        match received {
+            Ok(received) => drop(received.readable().await),
+            // A process that cannot receive signals could not be ended, so it ends now.
+            Err(error) => tracing::warn!(%error, "signals cannot be caught"),
         }
     }
 
-    /// Whether a terminal's Ctrl-Z came since the last time this was asked.
-    pub(crate) fn stop_came(&self) -> bool {
+    /// Whether the terminal's Ctrl-Z arrived since the last call.
+    pub(crate) fn stop_arrived(&self) -> bool {
         self.stop.swap(false, Ordering::Relaxed)
     }
 
-    /// Hears the terminal's Ctrl-Z as well, which then does nothing by itself.
-    pub(crate) fn hear_stop(&self) -> io::Result<()> {
+    /// Also catches the terminal's Ctrl-Z, which then does not stop the process by itself.
+    pub(crate) fn catch_stop(&self) -> io::Result<()> {
         if !ignores(ignored_at_the_start(), SIGTSTP) {
             flag::register(SIGTSTP, Arc::clone(&self.stop))?;
         }
         Ok(())
     }
 
-    /// Stops as Ctrl-Z does; returns when the shell lets us go on.
+    /// Stops the process as Ctrl-Z does. Returns when the shell continues it.
     pub(crate) fn stop() {
         let _ = emulate_default_handler(SIGTSTP);
     }
 }
 
-/// The signals that this process ignores, one a bit; for the start, before any
-/// is heard. Only Linux tells.
+/// The signals that this process ignores, as a bit set. It has to be read before any signal is
+/// caught. Only Linux tells; elsewhere the set is empty.
 pub(crate) fn ignored_at_the_start() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -114,6 +113,6 @@ pub(crate) fn ignores(ignored: u64, signal: i32) -> bool {
 
 impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.heard.as_fd()
+        self.received.as_fd()
     }
 }

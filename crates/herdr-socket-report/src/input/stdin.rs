@@ -1,4 +1,4 @@
-//! Stdin, in batches: everything that is ready, once for each wake-up.
+//! Reading stdin in batches: each wake-up takes everything that is ready.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ pub(crate) enum End {
     Host,
 }
 
-/// Reads stdin until something ends it.
+/// Reads stdin until the input, a signal or the host's end ends it.
 pub(crate) struct Stdin {
     lines: LineReader,
     chunk: Vec<u8>,
@@ -27,15 +27,15 @@ pub(crate) struct Stdin {
     host: Option<Watched>,
 }
 
-/// A batch is handed on when it has this many items,
+/// A batch ends at this many lines.
 const BATCH_ITEMS: usize = 4096;
-/// or when it has been gathered for this long.
+/// A batch ends after this time.
 const BATCH_TIME: Duration = Duration::from_millis(20);
-/// As much as a pipe holds on Linux.
+/// The size of a pipe on Linux.
 const CHUNK: usize = 64 * 1024;
 
 impl Stdin {
-    /// Reads until the end of the input, a signal, or the end of `host`.
+    /// Reads until the end of the input, a signal, or the end of the process `host`.
     pub(crate) fn new(signals: Signals, host: Option<Watched>) -> Self {
         Self { lines: LineReader::new(), chunk: vec![0; CHUNK], signals, host }
     }
@@ -44,8 +44,8 @@ impl Stdin {
         &self.signals
     }
 
-    /// Waits for input and takes all that is ready. The items count also when
-    /// an end comes with them.
+    /// Waits for input and takes all that is ready. Lines count also if the end comes with
+    /// them.
     pub(crate) fn next(&mut self) -> (Vec<Item>, Option<End>) {
         let mut items = Vec::new();
         let mut ready = self.wait(None);
@@ -83,7 +83,7 @@ impl Stdin {
         }
     }
 
-    /// Whether there is input within this time, or why there will be no more.
+    /// Whether there is input within `limit`, or why reading ends.
     fn wait(&self, limit: Option<Duration>) -> Result<bool, End> {
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         let poll_in = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
@@ -92,7 +92,8 @@ impl Stdin {
         loop {
             match poll(&mut fds, limit.as_ref()) {
                 Ok(_) => break,
-                // A signal that ends us has made its end readable by now.
+                // The signal has already made its descriptor readable, if it is one that ends
+                // the program.
                 Err(Errno::INTR) => {}
                 Err(error) => {
                     tracing::warn!(%error, "stdin cannot be waited for");
@@ -111,11 +112,11 @@ impl Stdin {
     }
 }
 
-/// Moves to a process group of our own when a host feeds us, so that the
-/// terminal's Ctrl-C and Ctrl-Z reach the host alone. We end when it does.
+/// Moves to a process group of its own if a host feeds this process, so that the terminal's
+/// Ctrl-C and Ctrl-Z reach only the host. This process ends when the host does.
 pub(crate) fn leave_the_hosts_group() {
     if !isatty(stdin()) {
-        // A session leader cannot move, and need not.
+        // A session leader cannot move and does not need to.
         let _ = rustix::process::setpgid(None, None);
     }
 }

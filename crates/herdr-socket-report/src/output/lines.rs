@@ -1,18 +1,18 @@
-//! Lines that leave the process without ever holding it up.
+//! Writing lines without ever blocking the process.
 //!
-//! A host may leave our stdout or stderr unread, and a full pipe would block
-//! whoever writes to it. So a thread of its own writes, and what nobody reads
-//! is kept up to a bound and then dropped.
+//! A host may not read the stdout or stderr of this process, and a write to a full pipe would
+//! block. So a separate thread writes. Lines that are not read are kept up to a limit, and
+//! later ones are dropped.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Most bytes that wait for a reader.
+/// How many bytes are kept for a slow reader.
 const WAITING_MAX: usize = 4 * 1024 * 1024;
 
-/// Where lines are put. Clones put them in the same place.
+/// A queue of lines. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Lines(Arc<Shared>);
 
@@ -28,9 +28,9 @@ struct Shared {
 #[derive(Default)]
 struct State {
     waiting: Vec<u8>,
-    /// The thread has taken bytes and not yet written them.
+    /// The thread has taken bytes and has not written them yet.
     writing: bool,
-    /// The reader went away; nothing will be read any more.
+    /// The reader is gone, so nothing more is written.
     gone: bool,
     dropped: u64,
 }
@@ -41,7 +41,7 @@ impl Outlet {
         let lines = Lines(Arc::new(shared));
         let writer = lines.clone();
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || writer.write(out));
-        // Without a thread nothing can be said, and reporting goes on.
+        // Without a thread no line can be written, and reporting goes on.
         lines.lock().gone = thread.is_err();
         Self { lines }
     }
@@ -50,8 +50,8 @@ impl Outlet {
         self.lines.clone()
     }
 
-    /// Waits until everything is written, at most `within`; how many lines
-    /// nobody read.
+    /// Waits until everything is written, for at most `within`. Returns how many lines were
+    /// dropped.
     pub(crate) fn finish(self, within: Duration) -> u64 {
         let end = Instant::now() + within;
         let mut state = self.lines.lock();
@@ -68,7 +68,7 @@ impl Outlet {
 }
 
 impl Lines {
-    /// Puts one line, without its newline. Never blocks.
+    /// Queues one line, given without its newline. Never blocks.
     pub(crate) fn put(&self, line: &str) {
         let mut state = self.lock();
         if state.gone {
@@ -84,8 +84,8 @@ impl Lines {
         self.0.changed.notify_all();
     }
 
-    /// Whether the reader went away, as far as a write has shown it.
-    pub(crate) fn are_lost(&self) -> bool {
+    /// Whether a write has shown that the reader is gone.
+    pub(crate) fn reader_is_gone(&self) -> bool {
         self.lock().gone
     }
 
@@ -116,7 +116,7 @@ impl Lines {
     }
 }
 
-/// What is written at once, as one event of the log is, is one line.
+/// Each write, such as one event of the log, becomes one line.
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.put(&herdr_proto::strip_controls(&String::from_utf8_lossy(bytes)));
@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// Blocks in `write` until the other end goes.
+    /// Blocks in `write` until the other end is dropped.
     struct Stuck(mpsc::Receiver<()>);
 
     impl Write for Stuck {

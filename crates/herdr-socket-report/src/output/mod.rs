@@ -1,4 +1,4 @@
-//! Everything that leaves the process by stdout and stderr.
+//! Everything that this process writes to stdout and stderr.
 
 mod lines;
 mod record;
@@ -13,16 +13,15 @@ pub(crate) use record::{Record, json_line};
 
 use crate::exit::Exit;
 
-/// What every line on stderr begins with; a host's own stderr is often the
-/// same one.
+/// The beginning of every line on stderr, which a host often shares with its own messages.
 pub(crate) const NAME: &str = "herdr-socket-report: ";
 
-/// Says one thing on stderr. If stderr is gone, the program goes on.
+/// Prints one message on stderr. An stderr that is closed is not an error.
 pub(crate) fn say(what: &str) {
     let _ = writeln!(io::stderr().lock(), "{NAME}{}", strip_controls(what));
 }
 
-/// Says what is wrong with a command line, in as many lines as it takes.
+/// Prints what is wrong with a command line, in several lines.
 pub(crate) fn complain(text: &str) {
     let mut out = String::new();
     for line in text.trim_end().lines() {
@@ -36,14 +35,14 @@ pub(crate) fn complain(text: &str) {
     let _ = io::stderr().lock().write_all(out.as_bytes());
 }
 
-/// How many columns stdout has, if it is a terminal that says so.
+/// The width of stdout in columns, if it is a terminal.
 #[cfg(unix)]
 pub(crate) fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// Whether stdout is a terminal with colours that nobody has switched off.
+/// Whether stdout is a terminal that shows colours, and `NO_COLOR` is not set.
 pub(crate) fn is_colourful() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     io::stdout().is_terminal()
@@ -51,7 +50,7 @@ pub(crate) fn is_colourful() -> bool {
         && std::env::var_os("TERM") != Some("dumb".into())
 }
 
-/// Prints a text. A reader that went away has read enough.
+/// Prints a text. A reader that is gone is not an error.
 pub(crate) fn print(text: &[u8], mut out: impl Write) -> Exit {
     match out.write_all(text).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

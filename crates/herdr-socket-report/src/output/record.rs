@@ -1,5 +1,4 @@
-//! Output lines: what `--receipts` and `flush` write to stdout, and what a
-//! control client gets.
+//! The output lines of `--receipts`, of `flush` and of the control socket.
 
 use std::fmt::Write as _;
 
@@ -12,10 +11,10 @@ pub(crate) enum Record<'a> {
     Receipt {
         receipt: &'static str,
         of: &'static str,
-        /// The number it went out with.
+        /// The sequence number of the report.
         #[serde(skip_serializing_if = "Option::is_none")]
         seq: Option<u64>,
-        /// Why, unless it was applied.
+        /// The reason, unless it was applied.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<&'static str>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,14 +50,15 @@ impl Record<'_> {
     }
 }
 
-/// A value as one line of JSON. What is not printable is escaped, also where
-/// JSON would allow it: the line may be looked at in a terminal.
+/// A value as one line of JSON. Characters that are not printable are escaped even where JSON
+/// allows them, because the line may be printed on a terminal.
 pub(crate) fn json_line(value: &impl Serialize) -> String {
-    // What is written here has texts for keys: this cannot fail.
+    // This cannot fail, because all keys are texts.
     let json = serde_json::to_string(value).unwrap_or_default();
     let mut line = String::with_capacity(json.len());
     for c in json.chars() {
-        // Outside of strings JSON is ASCII, and inside the rest is escaped.
+        // Outside strings JSON is ASCII, so these characters stand in a string, where they may
+        // be escaped.
         if matches!(c, ' '..='~') || c.escape_debug().count() == 1 {
             line.push(c);
         } else {

@@ -32,7 +32,7 @@ impl Screen {
             return None;
         }
         // Without it Ctrl-Z would leave the shell on the other screen.
-        signals.hear_stop().ok()?;
+        signals.catch_stop().ok()?;
         put(ENTER);
         Some(Self { drawn: Vec::new(), room, colour: is_colourful() })
     }
@@ -53,7 +53,7 @@ impl Screen {
 
     /// After a Ctrl-Z, stops with the terminal as it was found.
     pub(crate) fn lend_if_stopped(&mut self, signals: &Signals) {
-        if signals.stop_came() {
+        if signals.stop_arrived() {
             put(LEAVE);
             Signals::stop();
             put(ENTER);

@@ -60,7 +60,7 @@ pub(crate) fn keep(args: &Args) -> Exit {
     loaded.settings.config.leave_state = leaves_state_to_herdr(&loaded);
     loaded.settings.config.own_label = loaded.named;
     let place = args.pane.find();
-    let (Ok(place), Ok(signals), Ok(pid)) = (place, Signals::hear(), u32::try_from(watched.pid()))
+    let (Ok(place), Ok(signals), Ok(pid)) = (place, Signals::catch(), u32::try_from(watched.pid()))
     else {
         return Exit::Usage;
     };

@@ -60,7 +60,7 @@ fn play(args: &Args) -> Result<Exit, Stop> {
     }
     let stage = Stage::set(args.live, &args.pane)?;
     let deaf = |error| usage(format!("signals cannot be heard: {error}"));
-    let signals = Signals::hear().map_err(deaf)?;
+    let signals = Signals::catch().map_err(deaf)?;
     let reporter = stage.reporter();
     match (!args.plain).then(|| Screen::take(&signals, picture::ROOM)).flatten() {
         Some(screen) => draw(&stage, &reporter, &signals, screen),
@@ -68,7 +68,7 @@ fn play(args: &Args) -> Result<Exit, Stop> {
         None => drop(tell(&stage, &reporter, &signals)),
     }
     // The cursor is back, so that an impatient person loses nothing.
-    signals.lose_patience_soon();
+    signals.end_at_once_soon();
     let mut diagnostics = reporter.diagnostics();
     reporter.close(END);
     while let Some(diagnostic) = diagnostics.try_recv() {
@@ -95,7 +95,7 @@ fn draw(stage: &Stage, reporter: &Reporter, signals: &Signals, mut screen: Scree
         }
         screen.draw(picture.lines(screen.room(), screen.colour));
         let last = steps.peek().is_none() && now >= *over.get_or_insert(now + LAST);
-        if last || signals.came_within(FRAME) {
+        if last || signals.arrived_within(FRAME) {
             return;
         }
         screen.lend_if_stopped(signals);
@@ -111,7 +111,7 @@ fn tell(stage: &Stage, reporter: &Reporter, signals: &Signals) -> io::Result<()>
     let mut time = Duration::ZERO;
     let mut before = String::new();
     for step in steps() {
-        if signals.came_within(step.after / FASTER) {
+        if signals.arrived_within(step.after / FASTER) {
             return Ok(());
         }
         let _ = reporter.record(step.event);

@@ -176,12 +176,12 @@ fn given(text: &str) -> Result<String, Error> {
 /// Tells changes until a signal comes, the named panes are gone, or nobody reads
 /// any more.
 async fn watch(control: &PaneControl, targets: Vec<Target>, json: bool) -> Result<Told, Error> {
-    let signals = Signals::hear().map_err(|error| wrong(&error))?;
+    let signals = Signals::catch().map_err(|error| wrong(&error))?;
     let mut changes = control.changes(targets);
     let mut away = false;
     loop {
         let change = tokio::select! {
-            () = signals.came() => return Ok(Told::nothing()),
+            () = signals.arrived() => return Ok(Told::nothing()),
             change = changes.next() => change,
         };
         match change {

@@ -15,7 +15,7 @@ use crate::commands::KEPT;
 use crate::control::{Addresses, Admission, Control, Intake};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
-use crate::input::{End, Hear, Stdin, leave_the_hosts_group};
+use crate::input::{End, LineSink, Stdin, leave_the_hosts_group};
 use crate::place::Place;
 use crate::reach::{Unreached, reach};
 use crate::supervisor::Watched;
@@ -44,7 +44,7 @@ pub(crate) struct Session {
 impl Session {
     /// Reads to the end and gives the pane back.
     pub(crate) fn run(self, host: Option<Watched>) -> Exit {
-        let signals = match Signals::hear() {
+        let signals = match Signals::catch() {
             Ok(signals) => signals,
             Err(error) => {
                 self.voice.say(&format!("signals cannot be heard: {error}"));
@@ -63,7 +63,7 @@ impl Session {
         let mut stdin = Stdin::new(signals, host);
         let end = self.read(&mut stdin, &handle, &flushes);
 
-        stdin.signals().lose_patience_soon();
+        stdin.signals().end_at_once_soon();
         // While the lease is still ours, so that nobody finds a dead socket.
         if let Some(control) = &mut control {
             control.close();
@@ -115,7 +115,7 @@ impl Session {
     fn read(&self, stdin: &mut Stdin, handle: &Handle, flushes: &Flushes) -> End {
         loop {
             let (items, end) = stdin.next();
-            Batch { session: self, handle, flushes }.hear(items);
+            Batch { session: self, handle, flushes }.take_lines(items);
             if let Some(end) = end {
                 tracing::debug!(?end, "no more events");
                 return end;
@@ -131,7 +131,7 @@ struct Batch<'a> {
     flushes: &'a Flushes,
 }
 
-impl Hear for Batch<'_> {
+impl LineSink for Batch<'_> {
     fn record(&self, events: Vec<AgentEvent>) -> Vec<(usize, Refused)> {
         self.handle.record_all(events)
     }

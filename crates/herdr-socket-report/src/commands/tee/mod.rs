@@ -72,7 +72,7 @@ fn forward_all(args: &Args) -> Result<(), String> {
     if is_same(&listen, &socket) {
         return Err(format!("--listen {named:?} is Herdr's own socket; name a new one"));
     }
-    let signals = Signals::hear().map_err(|error| format!("signals cannot be heard: {error}"))?;
+    let signals = Signals::catch().map_err(|error| format!("signals cannot be heard: {error}"))?;
     let runtime = runtime();
     let runtime = runtime.map_err(|error| format!("there is no runtime: {error}"))?;
     let _inside = runtime.enter();
@@ -91,7 +91,7 @@ fn forward_all(args: &Args) -> Result<(), String> {
     runtime.block_on(async {
         let mut connections = JoinSet::new();
         tokio::select! {
-            () = signals.came() => {}
+            () = signals.arrived() => {}
             () = accept(&listener, &server, &log, &mut connections) => {}
         }
         drop((listener, file));

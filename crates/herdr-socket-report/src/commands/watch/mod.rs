@@ -103,7 +103,7 @@ impl Watch {
         Ok(Self {
             client: Client::new(socket, options),
             runtime: runtime()?,
-            signals: Signals::hear()?,
+            signals: Signals::catch()?,
             table: Table::default(),
             waiting: None,
         })
@@ -127,7 +127,7 @@ impl Watch {
     fn look(&self) -> Option<Result<Look, Error>> {
         self.runtime.block_on(async {
             tokio::select! {
-                () = self.signals.came() => None,
+                () = self.signals.arrived() => None,
                 look = look_at(&self.client) => Some(look),
             }
         })
@@ -158,7 +158,7 @@ impl Watch {
                 let (rows, waiting) = (self.table.rows(), self.waiting.as_deref());
                 let paper = (screen.room(), screen.colour);
                 screen.draw(picture::lines(rows, &place, waiting, paper, Instant::now()));
-                if self.signals.came_within(FRAME) {
+                if self.signals.arrived_within(FRAME) {
                     return;
                 }
                 screen.lend_if_stopped(&self.signals);
@@ -197,7 +197,7 @@ impl Watch {
                 let line = if json { change.json(now) } else { change.plain(now - start, now) };
                 out.put(&line);
             }
-            if self.signals.came_within(LOOKS) || out.are_lost() || nobody_reads() {
+            if self.signals.arrived_within(LOOKS) || out.reader_is_gone() || nobody_reads() {
                 break;
             }
             let Some(next) = self.look() else { break };
