@@ -1,96 +1,95 @@
-//! The agents that call hooks: what each of their events says, and where their
-//! settings are. The sources of these facts are listed beside the payloads in
+//! The agents whose hooks this program understands: what each of their events means, and where
+//! their settings are. The sources of these facts are listed beside the payloads in
 //! `tests/agents`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// An agent whose hooks are understood.
+/// An agent whose hooks this program understands.
 #[derive(Debug)]
 pub(crate) struct Agent {
-    /// Its name, as Herdr knows it.
+    /// The label that Herdr knows it by.
     pub(crate) name: &'static str,
-    /// What it is called in messages.
+    /// Its name in messages.
     pub(crate) title: &'static str,
-    /// What of it shows.
+    /// What its hooks show in the pane.
     pub(crate) shows: &'static str,
-    /// Its program.
+    /// The name of its program.
     pub(crate) program: &'static str,
-    /// The variable that moves its folder.
+    /// The variable that moves its settings folder.
     variable: Option<&'static str>,
-    /// Its folder below the home folder.
+    /// Its settings folder, below the home folder.
     folder: &'static str,
-    /// The file in that folder which `init` writes to.
+    /// The file in the settings folder that `init` writes to.
     file: &'static str,
-    /// What `init` puts there.
+    /// How hooks stand in that file.
     pub(crate) setup: Setup,
-    /// The events that `init` asks for. `Notification:x` is a notification of
-    /// type `x`.
+    /// The events that `init` asks for. `Notification:x` is a notification of type `x`.
     pub(crate) events: Events,
-    /// More of them, which several agents have.
+    /// Further events that `init` asks for and that several agents have.
     pub(crate) shared: Events,
-    /// Events that are understood, too.
+    /// Events that are understood and not asked for.
     also: Events,
-    /// No event says that a person is asked, so a tool that is about to run is
-    /// what a person may be asked about.
+    /// Whether the agent has no event for asking a person. Then a tool that is about to run
+    /// counts as what the agent may ask about.
     pub(crate) guesses: bool,
-    /// What else a person has to do or to know; empty for most.
+    /// What the user has to do or to know besides; empty for most agents.
     pub(crate) note: &'static str,
-    /// It expects a JSON object on a hook's stdout; without one Gemini CLI shows
-    /// what is on stderr.
+    /// Whether the agent expects a JSON object on a hook's stdout. Without one, Gemini CLI
+    /// shows the hook's stderr.
     pub(crate) answers: bool,
 }
 
 /// How hooks stand in an agent's settings.
 #[derive(Debug)]
 pub(crate) enum Setup {
-    /// Groups of hooks for each event. The timeout is in the agent's unit.
+    /// A list of groups of hooks for each event. The timeout is in the agent's unit.
     Groups { timeout: u32, statusline: &'static [&'static str] },
-    /// One list of hooks for each event: the keys of the command and of the
+    /// A list of hooks for each event, with the names of the fields for the command and for the
     /// timeout in seconds.
     Flat { command: &'static str, timeout: &'static str },
-    /// A file of its own, with this content.
+    /// A file of its own with this content.
     Plugin(&'static str),
 }
 
-/// What an event says.
+/// What an event means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Says {
-    /// A session began or goes on.
+    /// A session begins or continues.
     Session,
-    /// A person's prompt begins a turn.
+    /// A person's prompt starts a turn.
     Turn,
-    /// A tool is about to run; a person may be asked first.
+    /// A tool is about to run. A person may be asked first.
     Tool,
-    /// A tool runs; what was asked before is answered.
+    /// A tool runs, so any question about it has been answered.
     Runs,
     /// A person is asked whether a tool may run.
     Asks,
-    /// A person may be asked about this.
+    /// A person may be asked about this tool.
     MayAsk,
-    /// A notification: a person is asked whether something may run.
+    /// A notification that a person is asked for a permission.
     Approval,
-    /// A notification: a person is asked something.
+    /// A notification that a person is asked a question.
     Question,
-    /// What was asked by a notification is answered.
+    /// The question of a notification has been answered.
     Answered,
     /// A tool has ended.
     Done,
-    /// The agent goes on: what was asked is answered, what ran has ended.
+    /// The agent goes on: questions have been answered and tools have ended.
     GoesOn,
-    /// A subagent began.
+    /// A subagent starts.
     Subagent,
     /// A subagent has ended.
     SubagentEnds,
     /// The context is being compacted.
     Compacting,
-    /// The context was compacted.
+    /// The context has been compacted.
     Compacted,
-    /// How full the context is.
+    /// The event only tells how full the context is.
     Context,
-    /// The turn is over.
+    /// The turn has ended.
     Idle,
-    /// The session is over.
+    /// The session has ended.
     Over,
 }
 
@@ -99,10 +98,10 @@ use Says::{
     Question, Runs, Session, Subagent, SubagentEnds, Tool, Turn,
 };
 
-/// Events, and what they say.
+/// Events and their meanings.
 type Events = &'static [(&'static str, Says)];
 
-/// Those of Claude Code, Codex CLI and Qwen Code alike.
+/// The events that Claude Code, Codex CLI and Qwen Code have in common.
 const SHARED: Events = &[
     ("SessionStart", Session),
     ("UserPromptSubmit", Turn),
@@ -116,7 +115,7 @@ const SHARED: Events = &[
     ("Stop", Idle),
 ];
 
-/// What most agents lack.
+/// The values that most agents share.
 const NONE: Agent = Agent {
     name: "",
     title: "",
@@ -134,7 +133,7 @@ const NONE: Agent = Agent {
     answers: false,
 };
 
-/// All of them.
+/// All agents.
 pub(crate) static AGENTS: [Agent; 8] = [
     Agent {
         name: "claude",
@@ -231,8 +230,8 @@ pub(crate) static AGENTS: [Agent; 8] = [
         folder: ".copilot",
         file: "hooks/herdr-socket-report.json",
         setup: Setup::Flat { command: "bash", timeout: "timeoutSec" },
-        // Not preToolUse: where its hook fails, the tool is refused, and a
-        // program that was uninstalled fails.
+        // `preToolUse` is not used. If its hook fails, Cursor refuses the tool, and the hook
+        // fails once this program is uninstalled.
         events: &[
             ("sessionStart", Session),
             ("userPromptSubmitted", Turn),
@@ -295,7 +294,7 @@ pub(crate) static AGENTS: [Agent; 8] = [
     },
 ];
 
-/// The names of those that have what is asked for.
+/// The names of the agents for which `has` is true.
 pub(crate) fn names(has: fn(&Agent) -> bool) -> impl Iterator<Item = &'static str> {
     AGENTS.iter().filter(move |agent| has(agent)).map(|agent| agent.name)
 }
@@ -314,11 +313,11 @@ impl Agent {
         !self.statusline().is_empty()
     }
 
-    /// What an event says; a notification has a type.
+    /// What an event means. `kind` is the type of a notification.
     pub(crate) fn says(&self, event: &str, kind: Option<&str>) -> Option<Says> {
         let mut known = self.shared.iter().chain(self.events).chain(self.also);
         let found = known.find(|(name, _)| match name.split_once(':') {
-            // Some agents call the event so only in its payload.
+            // Some agents give the type only in the payload.
             Some((name, of)) => name.eq_ignore_ascii_case(event) && Some(of) == kind,
             None => *name == event,
         });
@@ -333,15 +332,14 @@ impl Agent {
         names.filter(move |name| std::mem::replace(&mut last, name) != *name)
     }
 
-    /// What it is told on stdout.
+    /// What is printed on stdout for the agent.
     pub(crate) fn answer(&self, event: Option<&str>) -> Option<&'static str> {
-        // A prompt goes on only if somebody says so.
+        // Cursor sends a prompt only if its hook allows that.
         let goes_on = event == Some("beforeSubmitPrompt");
         self.answers.then_some(if goes_on { "{\"continue\":true}\n" } else { "{}\n" })
     }
 
-    /// The path in its settings to the command of its status line, if it has
-    /// one.
+    /// The path in the settings to the command of the status line; empty if the agent has none.
     pub(crate) fn statusline(&self) -> &'static [&'static str] {
         match self.setup {
             Setup::Groups { statusline, .. } => statusline,
@@ -349,7 +347,7 @@ impl Agent {
         }
     }
 
-    /// Its folder, and the file in it. `None` without a home.
+    /// The settings folder and the file in it; `None` if there is no home folder.
     pub(crate) fn place(
         &self,
         lookup: impl Fn(&str) -> Option<OsString>,

@@ -1,4 +1,4 @@
-//! `attach`: a supervisor for a process that runs already.
+//! `attach`: starts a supervisor for a process that already runs.
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,8 +21,8 @@ use crate::words::{pid, processes, state, states};
 
 /// Supervise a process that runs already, as exec does its command
 ///
-/// It returns once the supervisor has the pane. A second supervisor for the same
-/// process is not needed and not started.
+/// It returns once the supervisor has the pane. A second supervisor for the same process is not
+/// needed and not started.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The process
@@ -42,11 +42,11 @@ pub(crate) struct Args {
     settings: SettingFlags,
 }
 
-/// How long a supervisor may take to get the pane. An earlier one that just ends
-/// takes up to two seconds of it.
+/// How long a supervisor may take to get the pane. An earlier one that is ending takes up to
+/// two seconds of it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long the server may take to say that it is there.
+/// The time limit for asking whether a server is there.
 const SERVER: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: Args) -> Exit {
@@ -84,8 +84,8 @@ fn attach(args: Args) -> Result<Exit, Stop> {
         return Ok(Exit::Fine);
     }
     match supervise(&watched)? {
-        // The supervisor waits for a server that is not there; a person may not
-        // know that it is not.
+        // A supervisor waits for a server that is not there yet, so the user is told that it is
+        // not.
         Word::Ready | Word::Late => match reach(pane, config.allow_foreign_socket, SERVER) {
             Ok(()) => Ok(Exit::Fine),
             Err(Unreached { kind, detail, exit }) => {
@@ -108,8 +108,7 @@ fn attach(args: Args) -> Result<Exit, Stop> {
     }
 }
 
-/// Where there is no pane, a supervisor tells the process's terminal, if that is
-/// to be told.
+/// Outside a pane, a supervisor reports to the terminal of the process if that is wanted.
 fn attach_outside(
     pid: i32,
     settings: &Settings,
@@ -124,8 +123,8 @@ fn attach_outside(
     Ok(())
 }
 
-/// Whether the process has a supervisor that answers: one that was just killed
-/// may still let us connect.
+/// Whether the process has a supervisor that answers. A connection alone does not show it,
+/// because the socket of a supervisor that was just killed may still accept one.
 fn answers(socket: &Path) -> bool {
     let call = Call::connect(socket, SERVER);
     call.and_then(|call| call.tell(&Hello::default(), &[], false)).is_ok()

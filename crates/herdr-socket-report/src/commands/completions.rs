@@ -1,4 +1,4 @@
-//! `completions`: a script for a shell, and the answers to what that asks.
+//! `completions`: prints a shell's completion script and answers the script's requests.
 
 use std::io;
 
@@ -26,7 +26,7 @@ Where it belongs; a folder that is not there has to be made:
   fish  herdr-socket-report completions fish > ~/.config/fish/completions/herdr-socket-report.fish
 For this shell alone: source <(herdr-socket-report completions bash)";
 
-/// The variable by which a shell's script asks.
+/// The variable that is set when a completion script calls this program.
 const ASKED: &str = "HERDR_SOCKET_REPORT_COMPLETE";
 
 /// Prints the script.
@@ -46,10 +46,10 @@ pub(crate) fn run(args: &Args) -> Exit {
     }
 }
 
-/// Answers a shell's script, if that is what called.
+/// Answers a completion script, if one has called.
 pub(crate) fn answered() -> bool {
     let folder = std::env::current_dir().ok();
     let answers = CompleteEnv::with_factory(Cli::command).var(ASKED);
-    // A shell that asks what cannot be answered has no use for a complaint.
+    // A shell cannot use an error message here.
     answers.try_complete(std::env::args_os(), folder.as_deref()).unwrap_or(true)
 }

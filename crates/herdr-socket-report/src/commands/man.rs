@@ -1,4 +1,4 @@
-//! `man`: the manual pages.
+//! `man`: prints the manual pages.
 
 use std::io;
 
@@ -33,8 +33,8 @@ pub(crate) fn run(args: &Args) -> Exit {
     }
     let source = concat!("herdr-socket-report ", env!("CARGO_PKG_VERSION"));
     let mut page = Vec::new();
-    // The line at the top has no room for more where a command's name is long.
-    // A date that is empty would be left out, and the others take its place.
+    // The header has no room for more if a command's name is long. The date is a blank, because
+    // an empty one would let the other fields move to its place.
     let manual = Man::new(command.clone()).source(source).manual("Herdr").date(" ");
     match manual.render(&mut page) {
         Ok(()) => print(&page, io::stdout()),

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands, one file or folder each.
 
 pub(crate) mod agents;
 pub(crate) mod attach;
@@ -22,20 +22,20 @@ use crate::output::say;
 use crate::settings::flags::SettingFlags;
 use crate::settings::{Loaded, Sources, load, load_what_fits};
 
-/// Why nothing is reported where another one has the lease.
+/// Why nothing is reported while another process holds the lease.
 const KEPT: &str = "another process reports for this pane and keeps it; doctor says which";
 
-/// Reads the settings; what is wrong with them goes to stderr.
+/// Reads the settings and prints what is wrong with them.
 fn settings(flags: SettingFlags) -> Result<Loaded, Stop> {
     settings_of(flags, None)
 }
 
-/// The same, with a name for an agent that nobody names.
+/// As [`settings`], with a default for the agent's name.
 pub(crate) fn settings_of(flags: SettingFlags, agent: Option<String>) -> Result<Loaded, Stop> {
     load(Sources { agent, ..Sources::of_process(flags) }).map_err(wrong)
 }
 
-/// Says what is wrong with the settings, a line each.
+/// Prints what is wrong with the settings, one line each.
 fn wrong(problems: Vec<String>) -> Stop {
     for problem in problems {
         say(&problem);
@@ -43,8 +43,8 @@ fn wrong(problems: Vec<String>) -> Stop {
     usage("")
 }
 
-/// The same where wrong settings must not keep a command from starting: they are
-/// left out, and a sentence says so.
+/// Reads the settings for a command that must start in any case. Wrong settings are left out,
+/// and the second value says so.
 pub(crate) fn settings_that_fit(
     flags: SettingFlags,
     agent: Option<String>,
@@ -61,8 +61,8 @@ pub(crate) fn settings_that_fit(
     (loaded, said)
 }
 
-/// The arguments after the command's name, without the last `words` of them and
-/// a `--` before those: the flags, as they were given.
+/// The flags of this command as they were given: all arguments after the command's name without
+/// the last `words`, and without a `--` before those.
 fn flags_before(words: usize) -> Vec<std::ffi::OsString> {
     let mut flags: Vec<_> = std::env::args_os().skip(2).collect();
     flags.truncate(flags.len().saturating_sub(words));

@@ -23,10 +23,10 @@ pub(crate) struct Args {
     check: bool,
 }
 
-/// Where the agents' rows are in Herdr's settings.
+/// Where the rows of agents stand in Herdr's settings.
 pub(crate) const AGENTS: [&str; 3] = ["ui", "sidebar", "agents"];
 
-/// Rows that fit the sidebar's 25 columns. `pane` is where a title shows.
+/// Rows that fit the 25 columns of the sidebar. `pane` is where a title shows.
 pub(crate) const ROWS: [&[&str]; 5] = [
     &["state_icon", "workspace", "tab"],
     &["agent"],
@@ -35,7 +35,7 @@ pub(crate) const ROWS: [&[&str]; 5] = [
     &["$model", "$ctx"],
 ];
 
-/// Those that Herdr does not have by itself.
+/// The rows that Herdr does not have by default.
 pub(crate) const ADDED: [&[&str]; 3] = [&["state_text"], &["pane"], &["$model", "$ctx"]];
 
 /// What each token shows, for people.
@@ -46,7 +46,7 @@ const SHOWS: [(&str, &str); 4] = [
     ("$ctx", "how full the context is"),
 ];
 
-/// What is said where nothing is hidden, and where something is.
+/// The message if nothing is hidden, and the remedy if something is.
 pub(crate) const NOTHING_HIDDEN: &str = "the sidebar's rows show everything";
 pub(crate) const REMEDY: &str = "`herdr-socket-report init herdr --write` adds what is missing";
 
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Exit {
     }
 }
 
-/// What the present rows hide and what helps, or why that is not known.
+/// What the present rows hide and how to change that, or why it is not known.
 pub(crate) fn report() -> String {
     check().map_or_else(|wrong| wrong, |hidden| told(&hidden))
 }
@@ -78,7 +78,7 @@ fn told(hidden: &[String]) -> String {
     format!("{}\n{REMEDY}", hidden.join("\n"))
 }
 
-/// The rows as Herdr's settings have them.
+/// The rows in the form of Herdr's settings.
 pub(crate) fn settings() -> String {
     let mut text = format!("[{}]\nrows = [\n", AGENTS.join("."));
     for row in ROWS {
@@ -93,16 +93,16 @@ pub(crate) fn all_rows() -> Rows {
     ROWS.iter().map(|row| row.iter()).collect()
 }
 
-/// The rows that Herdr has by itself.
+/// Herdr's default rows.
 pub(crate) fn herdrs_own_rows() -> Rows {
     ROWS.iter().filter(|row| !ADDED.contains(row)).map(|row| row.iter()).collect()
 }
 
-/// The rows that Herdr's settings have, for agents that have no rows of their own.
+/// The rows in Herdr's settings for agents without rows of their own.
 ///
 /// # Errors
 ///
-/// A sentence about settings that cannot be read.
+/// A message, if the settings cannot be read.
 pub(crate) fn present_rows() -> Result<Rows, String> {
     of_settings(rows_of)
 }
@@ -111,12 +111,12 @@ pub(crate) fn present_rows() -> Result<Rows, String> {
 ///
 /// # Errors
 ///
-/// A sentence about settings that cannot be read.
+/// A message, if the settings cannot be read.
 pub(crate) fn check() -> Result<Vec<String>, String> {
     of_settings(hidden)
 }
 
-/// What there is to learn from Herdr's settings; nobody has to have any.
+/// Reads something from Herdr's settings. A missing file counts as empty.
 fn of_settings<T>(learn: fn(&DocumentMut) -> T) -> Result<T, String> {
     let file = herdrs_file(|name| std::env::var_os(name)).ok_or("HOME is not set")?;
     let named = |wrong: &dyn std::fmt::Display| format!("{}: {wrong}", file.display());
@@ -155,7 +155,7 @@ fn rows_of(settings: &DocumentMut) -> Rows {
 fn hidden(settings: &DocumentMut) -> Vec<String> {
     let table = agents(settings);
     let rows = table.and_then(|table| table.get("rows")).and_then(Item::as_array);
-    // Herdr's own rows have none of these.
+    // Herdr's default rows have none of these tokens.
     let mut sentences = Vec::new();
     sentences.extend(sentence("the sidebar's rows hide", rows));
     let by_agent = table.and_then(|table| table.get("rows_by_agent")?.as_table_like());

@@ -7,12 +7,10 @@ use serde::Serialize;
 
 use super::Style;
 
-/// An agent on a pane. Its texts are the server's, without what could move a
-/// cursor.
+/// An agent in a pane. Its texts are the server's, without control characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Agent {
-    /// What it is known by from one look to the next: its terminal stays when
-    /// its pane moves.
+    /// Identifies the agent across reads. It is the terminal, which stays when the pane moves.
     #[serde(skip)]
     pub(crate) key: String,
     pub(crate) pane_id: String,
@@ -21,7 +19,7 @@ pub(crate) struct Agent {
     pub(crate) name: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) workspace: String,
-    /// The tab's name where Herdr shows one: its only tab has none of its own.
+    /// The tab's name, if Herdr shows one. A workspace's only tab has no name of its own.
     #[serde(skip)]
     tab: String,
     #[serde(skip)]
@@ -33,7 +31,7 @@ pub(crate) struct Agent {
     #[serde(skip)]
     status: AgentStatus,
     state: String,
-    /// The text for its state, where somebody set one.
+    /// The text for its state, if one is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,13 +39,13 @@ pub(crate) struct Agent {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     tokens: BTreeMap<String, String>,
     state_change_seq: u64,
-    /// The state is on record, and only the shell runs in the pane.
+    /// Whether an agent is on record while only the shell runs in the pane.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     without_process: bool,
 }
 
 impl Agent {
-    /// Takes what is shown. The snapshot has the labels of its workspace and tab.
+    /// Reads an agent. The snapshot has the names of its workspace and tab.
     pub(crate) fn of(info: &AgentInfo, snapshot: &Snapshot) -> Self {
         let pane = strip_controls(info.pane_id.as_str());
         let mut names = [&info.display_agent, &info.name, &info.agent].into_iter().flatten();
@@ -58,7 +56,7 @@ impl Agent {
         let mut tabs = snapshot.tabs.iter();
         let tab = tabs.find(|tab| info.tab_id.as_ref() == Some(&tab.tab_id)).filter(|tab| {
             let all = snapshot.tabs.iter().filter(|other| other.workspace_id == tab.workspace_id);
-            // By itself a tab is named by its number.
+            // A tab's default name is its number.
             all.count() > 1 || tab.label.parse::<u32>().is_err()
         });
         let pane_info = snapshot.panes.iter().find(|found| found.pane_id == info.pane_id);
@@ -83,14 +81,14 @@ impl Agent {
         }
     }
 
-    /// The same, shown as a state that nobody keeps true.
+    /// The same agent, shown as one whose process has ended.
     pub(crate) fn without_process(self) -> Self {
         let label = Some("no process".to_owned());
         Self { status: AgentStatus::UNKNOWN, label, without_process: true, ..self }
     }
 
-    /// Whether this is still the state of an earlier look. One that went and
-    /// came back in between is a new one, which only the number shows.
+    /// Whether this is the state that was read earlier. A state that ended and began again in
+    /// between is a new one, which only the sequence number shows.
     pub(crate) fn goes_on_from(&self, earlier: &Self) -> bool {
         self.filed == earlier.filed
             && self.state_change_seq == earlier.state_change_seq
@@ -101,7 +99,7 @@ impl Agent {
         self.label.as_deref().unwrap_or(&self.state)
     }
 
-    /// Herdr's sign of its state: a dot, or a symbol where there are no colours.
+    /// Herdr's sign for its state: a dot, or a symbol without colours.
     pub(crate) fn sign(&self, colour: bool) -> (Style, &'static str) {
         let (style, dot, symbol) = if self.status == AgentStatus::BLOCKED {
             (Style::Red, "●", "×")
@@ -122,7 +120,7 @@ impl Agent {
         tokens.collect::<Vec<_>>().join(", ")
     }
 
-    /// All of it in one line, for output that is not a terminal.
+    /// Everything in one line, for output that is not a terminal.
     pub(crate) fn sentence(&self) -> String {
         let mut text = format!("{} {}: {}", self.sign(false).1, self.name, self.state);
         if let Some(label) = &self.label {
@@ -135,7 +133,7 @@ impl Agent {
         text
     }
 
-    /// What it has for a token of the sidebar's rows.
+    /// Its text for a token of the sidebar's rows.
     pub(super) fn text(&self, token: &str) -> Option<&str> {
         match token {
             "workspace" => Some(&self.workspace),
@@ -150,7 +148,7 @@ impl Agent {
     }
 }
 
-/// A text without what could move a cursor, if anything is left.
+/// A text without control characters; `None` if nothing is left.
 fn clean(text: &str) -> Option<String> {
     Some(strip_controls(text)).filter(|text| !text.is_empty())
 }

@@ -28,7 +28,7 @@ impl Style {
     }
 }
 
-/// A line of styled pieces. Whatever a text holds, it cannot move the cursor.
+/// A line of styled pieces. Their texts cannot move the cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Line(Vec<(Style, String)>);
 
@@ -37,7 +37,7 @@ impl Line {
         Self::default().with(style, text)
     }
 
-    /// Adds a piece without blanks around it.
+    /// Adds a piece, trimmed.
     pub(crate) fn with(mut self, style: Style, text: &str) -> Self {
         self.0.push((style, strip_controls(text)));
         self
@@ -48,25 +48,25 @@ impl Line {
         self
     }
 
-    /// Adds blanks.
+    /// Adds spaces.
     pub(crate) fn blanks(mut self, count: usize) -> Self {
         self.0.push((Style::Plain, " ".repeat(count)));
         self
     }
 
-    /// How many columns it takes.
+    /// The width in columns.
     pub(crate) fn width(&self) -> usize {
         self.0.iter().map(|(_, text)| text.width()).sum()
     }
 
-    /// The line in exactly so many columns.
+    /// The line cut or padded to exactly `columns` columns.
     pub(crate) fn fit(&self, columns: usize) -> Self {
         let line = self.cut(columns);
         let gap = columns.saturating_sub(line.width());
         line.blanks(gap)
     }
 
-    /// The line in so many columns at most.
+    /// The line cut to at most `columns` columns.
     pub(crate) fn cut(&self, columns: usize) -> Self {
         let mut left = columns;
         let mut line = Self::default();
@@ -82,7 +82,7 @@ impl Line {
         line
     }
 
-    /// The text, in its colours if that is wanted.
+    /// The text, with colours if wanted.
     pub(crate) fn text(&self, colour: bool) -> String {
         let piece = |(style, text): &(Style, String)| match style.ansi() {
             on if colour && !on.is_empty() => format!("{on}{text}\x1b[0m"),
@@ -92,7 +92,7 @@ impl Line {
     }
 }
 
-/// As much of a text as fits, with `…` where something is missing.
+/// As much of a text as fits, with `…` if something is cut.
 fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();

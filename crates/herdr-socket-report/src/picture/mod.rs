@@ -1,4 +1,4 @@
-//! What Herdr shows of agents, drawn in a terminal or told in lines.
+//! Agents as Herdr shows them, drawn in a terminal or written as lines.
 
 mod agent;
 mod line;

@@ -2,11 +2,11 @@
 
 use super::{Agent, Line, Style};
 
-/// What each row shows, in the names of Herdr's settings.
+/// The tokens of each row, by their names in Herdr's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rows(Vec<Vec<String>>);
 
-/// Blanks before the first row, and before each of the others.
+/// The indent of the first row and of the others.
 const INDENT: (usize, usize) = (1, 3);
 
 impl<Token: ToString, Row: IntoIterator<Item = Token>> FromIterator<Row> for Rows {
@@ -17,13 +17,12 @@ impl<Token: ToString, Row: IntoIterator<Item = Token>> FromIterator<Row> for Row
 }
 
 impl Rows {
-    /// How many lines an agent takes that has something for each row.
+    /// The number of lines of an agent that has something for each row.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The agent in a sidebar of so many columns. A row without anything to show
-    /// is left out.
+    /// An agent in a sidebar of this width. A row without anything to show is left out.
     pub(crate) fn of(&self, agent: &Agent, columns: usize, colour: bool) -> Vec<Line> {
         let mut lines = Vec::new();
         for row in &self.0 {
@@ -40,7 +39,7 @@ impl Rows {
     }
 }
 
-/// One token of a row, with its text.
+/// One token of a row with its text.
 struct Piece {
     line: Line,
     is_icon: bool,
@@ -62,7 +61,7 @@ impl Piece {
     }
 }
 
-/// The pieces in one line. Where they do not fit, each is cut to its share.
+/// Joins the pieces to one line. Pieces that do not fit are each cut to a share of the room.
 fn joined(pieces: &[Piece], room: usize) -> Line {
     let between = |before: &Piece| {
         let line = Line::default().blanks(1);
@@ -81,7 +80,7 @@ fn joined(pieces: &[Piece], room: usize) -> Line {
     line
 }
 
-/// How many columns each gets: one by one to whoever has least and needs more.
+/// Divides the columns: each goes to the piece that has the fewest and needs more.
 fn shares(widths: &[usize], room: usize) -> Vec<usize> {
     let mut shares = vec![0; widths.len()];
     for _ in 0..room {

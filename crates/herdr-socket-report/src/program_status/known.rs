@@ -8,18 +8,17 @@ use herdr_socket_transport::Absence;
 use crate::place::Place;
 use crate::settings::ProgramStatus;
 
-/// What terminals that read reports set `TERM_PROGRAM` to.
+/// The values of `TERM_PROGRAM` of terminals that read reports.
 const PROGRAMS: [&str; 4] = ["ghostty", "iTerm.app", "rex", "zellij"];
-/// Set in the panes of herdr-core and of Zellij.
+/// Variables that are set in the panes of herdr-core and Zellij.
 const PANES: [&str; 2] = ["HC_TERMINAL_ID", "ZELLIJ"];
-/// Set in the panes of multiplexers that swallow reports, also where the
-/// terminal around them has set one of the others.
+/// Variables of multiplexers that swallow reports. They count even if the terminal around the
+/// multiplexer has set one of the others.
 const SWALLOWED: [&str; 2] = ["TMUX", "STY"];
 /// The terminfo capability of a terminal that reads reports.
 const CAPABILITY: &str = "Pst";
 
-/// Why reports are written to a terminal, or why they are not. `lookup` gives the
-/// environment.
+/// Decides whether reports are written to a terminal, and why. `lookup` reads the environment.
 pub(super) fn told(
     setting: ProgramStatus,
     place: &Place,
@@ -52,9 +51,8 @@ fn known(lookup: &impl Fn(&str) -> Option<OsString>) -> Result<String, String> {
     Err("nothing says that this terminal reads reports".to_owned())
 }
 
-/// Whether the terminal's description has the capability. The names of
-/// capabilities that are not standard stand in the compiled description as they
-/// are, with a zero byte after each.
+/// Whether the terminal's description has the capability. In the compiled description, the
+/// names of non-standard capabilities are stored as plain text, each followed by a zero byte.
 fn says_so(lookup: &impl Fn(&str) -> Option<OsString>) -> bool {
     let Some(description) = description(lookup) else { return false };
     let name = [CAPABILITY.as_bytes(), b"\0"].concat();

@@ -1,5 +1,5 @@
-//! The terminal of the reported process, which is told what is reported where it
-//! is known to read that (OSC 7501) and the pane's socket is not there.
+//! Reports to the terminal of the reported process (OSC 7501), where the terminal is known to
+//! read them and the pane's socket is not available.
 
 mod known;
 mod tty;
@@ -20,15 +20,15 @@ use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
 use crate::place::Place;
 use crate::settings::Settings;
 
-/// How long a terminal may take what it is told once.
+/// The time limit for writing a one-shot's report to a terminal.
 const LIMIT: Duration = Duration::from_millis(500);
 
-/// A terminal that is told.
+/// A terminal that gets reports.
 pub(crate) struct Terminal(File);
 
 impl Terminal {
-    /// The terminal of a process, if it is to be told. Without a process it is
-    /// that of whoever started this one.
+    /// The terminal of a process, if it is to get reports. Without a process it is the terminal
+    /// of the process that started this one.
     pub(crate) fn of(settings: &Settings, place: &Place, process: Option<u32>) -> Option<Self> {
         let config = &settings.config;
         let reports = config.enabled && config.role == Role::Interactive;
@@ -37,7 +37,7 @@ impl Terminal {
         terminal.map(Self)
     }
 
-    /// Whether a command that is run here tells its terminal, and why.
+    /// Whether a command that is run here reports to its terminal, and why.
     pub(crate) fn finding(settings: &Settings, place: &Place) -> String {
         match told(settings, place) {
             Ok(why) if tty::of_caller().is_none() => {
@@ -48,20 +48,20 @@ impl Terminal {
         }
     }
 
-    /// Lets a reporter tell it.
+    /// Makes a reporter report to this terminal.
     pub(crate) fn told_by(self, builder: Builder) -> Builder {
         tell_terminal(builder, self)
     }
 
-    /// What stands for a pane's lease where there is no pane: what a supervisor
-    /// listens at is named after it and the supervised process.
+    /// Takes the place of a pane's lease where there is no pane. The supervisor's socket is
+    /// named after it and the supervised process.
     pub(crate) fn lease(config: &Config) -> LeaseFile {
         let pane = PaneId::parse("terminal").expect("a constant that is an id");
         LeaseFile::of_pane(config, &Endpoint::new("/dev/tty", pane))
     }
 
-    /// Tells it once what these events come to; of parts of the agent nothing is
-    /// told, since nobody would take it off.
+    /// Reports once what these events amount to. Parts of the agent, such as subagents, are
+    /// left out, because no later report would clear them.
     pub(crate) fn tell_once(
         mut self,
         settings: &Settings,
@@ -69,7 +69,7 @@ impl Terminal {
     ) {
         let mut activity = Activity::default();
         for event in events {
-            // What does not fit has been said, or has nobody to be said to.
+            // An event that does not fit has already been reported as wrong.
             let _ = activity.apply(event);
         }
         let bytes = program_status(&activity, &settings.config, &settings.agent);
@@ -80,7 +80,7 @@ impl Terminal {
                 tracing::debug!(%error, "the terminal cannot be told");
             }
         });
-        // A terminal that somebody has stopped blocks whoever writes to it.
+        // A terminal that is stopped (Ctrl-S) blocks the writer.
         let _ = ended.recv_timeout(LIMIT);
     }
 }
@@ -91,8 +91,8 @@ fn told(settings: &Settings, place: &Place) -> Result<String, String> {
 
 impl Write for Terminal {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // With it set, the terminal stops those of its own session that write to
-        // it from the background.
+        // With `tostop` set, the terminal stops a background process of its session that writes
+        // to it.
         let behind = tcgetpgrp(&self.0).is_ok_and(|front| front != getpgrp());
         if behind && tcgetattr(&self.0)?.local_modes.contains(LocalModes::TOSTOP) {
             return Err(io::Error::other("the terminal takes nothing from the background"));

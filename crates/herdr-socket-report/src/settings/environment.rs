@@ -1,4 +1,4 @@
-//! Settings out of `HERDR_REPORT_*`.
+//! Settings from `HERDR_REPORT_*` variables.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! Settings out of a TOML file, each with its line.
+//! Settings from a TOML file, each with its line.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,18 +12,18 @@ use super::kind::{Assignment, Kind, Value, read_label};
 use super::table::{SETTINGS, Scope, Setting, setting};
 use crate::text::{nearest, shown};
 
-/// Who wrote the file.
+/// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileOf {
     User,
-    /// One that lies in the working directory, perhaps from a stranger.
+    /// A file in the working directory, which may come from a stranger.
     Project,
 }
 
-/// Largest file that is read, in bytes.
+/// The largest file that is read, in bytes.
 const FILE_MAX: u64 = 64 * 1024;
 
-/// Reads a file's settings. A file that is not there has none.
+/// Reads the settings of a file. A file that does not exist has none.
 pub(crate) fn read(path: &Path, of: FileOf, problems: &mut Vec<String>) -> Vec<Assignment> {
     let name = strip_controls(&path.display().to_string());
     match text(path) {
@@ -39,8 +39,8 @@ pub(crate) fn read(path: &Path, of: FileOf, problems: &mut Vec<String>) -> Vec<A
     }
 }
 
-/// The working directory may hold anything, so only a regular file of a
-/// sensible size is opened: reading a named pipe would never end.
+/// Only a regular file of a sensible size is opened, because the working directory may contain
+/// anything, and reading a named pipe would never end.
 fn text(path: &Path) -> io::Result<String> {
     let refused = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     match std::fs::metadata(path) {
@@ -72,7 +72,7 @@ impl Reader<'_> {
                 return self.problem(error.span().unwrap_or_default(), &message);
             }
         };
-        // The table is sorted by key, people read by line.
+        // The table is sorted by key, but messages should come in the order of the lines.
         let mut entries: Vec<_> = table.into_iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
         for (key, value) in entries {

@@ -1,4 +1,4 @@
-//! A flag for each setting, made from the table.
+//! A flag for each setting, made from the table of settings.
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -15,14 +15,14 @@ impl SettingFlags {
         !self.0.is_empty()
     }
 
-    /// The text that a flag was given, if it was.
+    /// The text of a flag, if it was given.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
         let given = self.0.iter().rfind(|assignment| assignment.setting.key == key)?;
         if let Value::Text(text) = &given.value { Some(text.clone()) } else { None }
     }
 }
 
-/// What the short help shows; the long one shows all.
+/// The settings that the short help shows. The long help shows all.
 const OFTEN: [&str; 3] = ["agent", "source", "display_name"];
 
 const HEADING: &str = "Settings (also in files and as HERDR_REPORT_*; see config show)";
@@ -33,8 +33,8 @@ fn settings() -> impl Iterator<Item = &'static Setting> {
 
 impl Args for SettingFlags {
     fn augment_args(command: Command) -> Command {
-        // A dozen commands have these flags, and a hook calls one of them:
-        // making them for all took a fifth of its time.
+        // These flags belong to a dozen commands, of which a hook calls one. Making them for
+        // all commands took a fifth of a hook's time.
         command.defer(|command| {
             let name = command.get_name().to_owned();
             command.args(settings().filter(|setting| setting.counts_for(&name)).map(arg))
@@ -74,7 +74,7 @@ fn arg(setting: &'static Setting) -> Arg {
         .value_parser(Parser(setting));
     match setting.kind {
         Kind::Switch(_) => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
-        // One path a flag reads better in the singular.
+        // A flag that takes one path at a time reads better in the singular.
         Kind::List(_) if setting.key == "loaded_reporters" => {
             arg.action(ArgAction::Append).visible_alias("loaded-reporter")
         }
@@ -84,7 +84,7 @@ fn arg(setting: &'static Setting) -> Arg {
 }
 
 fn given(setting: &'static Setting, matches: &ArgMatches) -> Vec<Assignment> {
-    // A command has no flag for what does not count for it.
+    // A command has no flags for settings that have no effect on it.
     let values = matches.try_get_many::<Vec<Value>>(setting.key).ok().flatten();
     let mut values: Vec<Value> = values.into_iter().flatten().flatten().cloned().collect();
     if let Some(Value::List(_)) = values.first() {
@@ -98,7 +98,7 @@ fn given(setting: &'static Setting, matches: &ArgMatches) -> Vec<Assignment> {
     values.into_iter().map(|value| Assignment { setting, value, origin: origin.clone() }).collect()
 }
 
-/// Reads a flag's value as the table says.
+/// Parses the value of a flag according to the table.
 #[derive(Clone)]
 struct Parser(&'static Setting);
 
@@ -111,7 +111,7 @@ impl TypedValueParser for Parser {
         _: Option<&Arg>,
         value: &std::ffi::OsStr,
     ) -> Result<Self::Value, Error> {
-        // The value may be a host's text, so that it is not told.
+        // The value is not repeated, because it may be a host's text.
         self.0.kind.read_text(&value.to_string_lossy()).map_err(|(_, why)| {
             let what = format!("--{}: the value {why}", self.0.flag());
             let mut error = Error::raw(ErrorKind::ValueValidation, format!("{what}\n"));

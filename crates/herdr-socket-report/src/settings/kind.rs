@@ -1,5 +1,4 @@
-//! What a setting takes, how it is read from a text or a file, and the value that
-//! comes of it.
+//! The kinds of settings: how a value is read from a text or a file, and what it is then.
 
 use std::fmt;
 
@@ -10,10 +9,10 @@ use super::Settings;
 use super::table::Setting;
 use crate::text::{alternatives, shown};
 
-/// A word of a choice, and what it does.
+/// A word of a choice and its effect on the settings.
 type Word = (&'static str, fn(&mut Settings));
 
-/// What a setting takes, and what puts it into the settings.
+/// The kind of a setting, with its effect on the settings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     Switch(fn(&mut Settings, bool)),
@@ -21,7 +20,7 @@ pub(crate) enum Kind {
     Name(fn(&mut Settings, &str)),
     Source(fn(&mut Settings, &str)),
     Text(fn(&mut Settings, &str)),
-    /// A whole number from here to there, in this unit.
+    /// A whole number: minimum, maximum and unit.
     Number(u64, u64, &'static str, fn(&mut Settings, u64)),
     List(fn(&mut Settings, &[String])),
     StateLabels,
@@ -33,7 +32,7 @@ pub(crate) enum Value {
     Text(String),
     Number(u64),
     List(Vec<String>),
-    /// The text of one state. Several make up one setting.
+    /// The text of one state. Several of them make up one setting.
     Label(StateKey, String),
 }
 
@@ -41,14 +40,14 @@ pub(crate) enum Value {
 pub(crate) struct Assignment {
     pub(crate) setting: &'static Setting,
     pub(crate) value: Value,
-    /// A line of a file, a variable or a flag; `None` if it is built in.
+    /// The line of a file, the variable or the flag it comes from; `None` for a built-in value.
     pub(crate) origin: Option<String>,
 }
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // JSON's texts are TOML's, too, but for one character, and they never
-        // take more than a line.
+        // A text of JSON is also one of TOML, except for one character, and always fits on one
+        // line.
         let text = |text: &String| serde_json::json!(text).to_string().replace('\u{7f}', "\\u007f");
         match self {
             Self::Switch(on) => write!(f, "{on}"),
@@ -62,7 +61,7 @@ impl fmt::Display for Value {
 }
 
 impl Kind {
-    /// The words of a choice; none for the other kinds.
+    /// The words of a choice; empty for other kinds.
     pub(crate) fn words(self) -> Vec<&'static str> {
         match self {
             Self::Choice(words) => words.iter().map(|(word, _)| *word).collect(),
@@ -86,7 +85,7 @@ impl Kind {
         format!("is not allowed; expected {expected}")
     }
 
-    /// What stands for its value in a flag's help.
+    /// The placeholder for the value in a flag's help.
     pub(crate) fn placeholder(self) -> String {
         match self {
             Self::Choice(_) => return self.words().join("|"),
@@ -100,7 +99,7 @@ impl Kind {
         .to_owned()
     }
 
-    /// Puts a value that was read by it into the settings.
+    /// Puts a value into the settings.
     pub(crate) fn set(self, settings: &mut Settings, value: &Value) {
         match (self, value) {
             (Self::Switch(set), Value::Switch(on)) => set(settings, *on),
@@ -119,7 +118,7 @@ impl Kind {
         }
     }
 
-    /// Reads what a variable or a flag says. Lists are divided by commas.
+    /// Reads the value of a variable or a flag. Lists are divided by commas.
     pub(crate) fn read_text(self, text: &str) -> Result<Vec<Value>, (String, String)> {
         let value = match self {
             Self::Switch(_) => match text {
@@ -135,8 +134,7 @@ impl Kind {
         value.map(|value| vec![value]).ok_or_else(|| (shown(text), self.expected()))
     }
 
-    /// Reads what a file says. The entries of state labels are read one by one,
-    /// see [`read_label`].
+    /// Reads the value in a file. State labels are read one by one by [`read_label`].
     pub(crate) fn read_toml(self, value: &DeValue<'_>) -> Result<Value, (String, String)> {
         let read = match (self, value) {
             (Self::Switch(_), DeValue::Boolean(on)) => Some(Value::Switch(*on)),
@@ -192,7 +190,7 @@ impl Kind {
     }
 }
 
-/// Reads one entry of state labels; a blank one is `None`.
+/// Reads one state label; `None` if the text is blank.
 pub(crate) fn read_label(state: &str, text: &str) -> Result<Option<Value>, (String, String)> {
     let key = StateKey::ALL.into_iter().find(|key| key.as_str() == state);
     let expected = || (shown(state), format!("is not a state; expected {}", states()));

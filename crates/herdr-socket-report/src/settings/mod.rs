@@ -1,4 +1,4 @@
-//! What the user wants: defaults, two files, variables and flags, merged.
+//! The settings: defaults, two files, variables and flags, merged.
 
 mod environment;
 mod file;
@@ -19,10 +19,10 @@ use flags::SettingFlags;
 use kind::{Assignment, Value};
 use table::{SETTINGS, Setting};
 
-/// Whether the terminal is told, too.
+/// Whether reports also go to the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ProgramStatus {
-    /// Outside Herdr, where the terminal is known to read reports.
+    /// Outside Herdr, if the terminal is known to read reports.
     #[default]
     Auto,
     On,
@@ -44,7 +44,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The source, as it was set or made of the agent's name.
+    /// The source: the one that is set, or the one that follows from the agent's name.
     pub(crate) fn source(&self, agent: &AgentLabel) -> SourceId {
         self.config.source.clone().unwrap_or_else(|| source_for(agent))
     }
@@ -52,18 +52,17 @@ impl Settings {
 
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    /// The person's own file, if there is a place for one.
+    /// The user's own file; `None` if there is no place for one.
     pub(crate) user_file: Option<PathBuf>,
     pub(crate) project_file: PathBuf,
     pub(crate) variables: Vec<(OsString, OsString)>,
     pub(crate) flags: SettingFlags,
-    /// The agent's name if nobody gives one, where it is not the built-in one.
+    /// The default for the agent's name, if it is not the built-in one.
     pub(crate) agent: Option<String>,
 }
 
 impl Sources {
-    /// The environment of this process, the files that it names, and these
-    /// flags.
+    /// The environment of this process, the files that it leads to, and these flags.
     pub(crate) fn of_process(flags: SettingFlags) -> Self {
         let folder = std::env::current_dir().unwrap_or_default();
         Self {
@@ -76,8 +75,7 @@ impl Sources {
     }
 }
 
-/// An empty or relative base folder counts as none: so says the base folder
-/// specification.
+/// An empty or relative base folder counts as unset, as the XDG specification says.
 fn user_file(lookup: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let folder = |name| lookup(name).filter(|value| Path::new(value).is_absolute());
     let base = folder("XDG_CONFIG_HOME").map(PathBuf::from);
@@ -85,24 +83,25 @@ fn user_file(lookup: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(base.join("herdr-socket-report").join("config.toml"))
 }
 
-/// The settings, where each came from, and what is worth a word.
+/// The settings, where each came from, and warnings.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) settings: Settings,
     pub(crate) named: bool,
-    /// Each value as a line of a file, and where it came from. What is not set
-    /// stands behind a comment sign.
+    /// Each value as a line of a settings file, and where it came from. A setting that is not
+    /// set is commented out.
     pub(crate) shown: Vec<(String, String)>,
     pub(crate) warnings: Vec<String>,
 }
 
-/// Reads and merges all of it, once.
+/// Reads and merges all sources.
 pub(crate) fn load(sources: Sources) -> Result<Loaded, Vec<String>> {
     let (loaded, problems) = load_what_fits(sources);
     if problems.is_empty() { Ok(loaded) } else { Err(problems) }
 }
 
-/// The same without the entries that are wrong, and what is wrong with them.
+/// Reads and merges all sources without the entries that are wrong. The second value says what
+/// is wrong.
 pub(crate) fn load_what_fits(sources: Sources) -> (Loaded, Vec<String>) {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     let mut merged = Merged::default();
@@ -139,7 +138,7 @@ pub(crate) fn load_what_fits(sources: Sources) -> (Loaded, Vec<String>) {
         assignment.setting.kind.set(&mut settings, &assignment.value);
     }
     check_source(&mut settings, &merged, &mut problems, &mut warnings);
-    // Who wrote something about privacy did not want the default.
+    // A user who wrote something about privacy did not want the default.
     if problems.iter().any(|problem| problem.to_lowercase().contains("privacy")) {
         settings.config.privacy = Privacy::Fixed;
     }
@@ -147,12 +146,12 @@ pub(crate) fn load_what_fits(sources: Sources) -> (Loaded, Vec<String>) {
     (Loaded { shown: merged.shown(&settings), settings, named, warnings }, problems)
 }
 
-/// The values that won, by place in the table and part.
+/// The values that take effect, by their place in the table and the state of a label.
 #[derive(Default)]
 struct Merged(BTreeMap<(usize, Option<StateKey>), Assignment>);
 
 impl Merged {
-    /// Adds what is stronger than all that is there.
+    /// Adds values that take precedence over all present ones.
     fn add(&mut self, assignments: impl IntoIterator<Item = Assignment>) {
         for assignment in assignments {
             let key = assignment.setting.key;
@@ -169,8 +168,8 @@ impl Merged {
         self.0.values().find(|assignment| assignment.setting.key == key)
     }
 
-    /// A project may switch reporting off for everybody who works on it, but on
-    /// only for those who did not switch it off.
+    /// A project's file may switch reporting off for everybody. It may switch reporting on only
+    /// for users who have not switched it off.
     fn trusts(&self, projects: &Assignment) -> bool {
         let is = |key, on| self.find(key).is_some_and(|found| found.value == Value::Switch(on));
         projects.setting.key != "enabled"
@@ -207,8 +206,8 @@ fn unset(settings: &Settings, setting: &Setting) -> (String, String) {
     }
 }
 
-/// Herdr drops what comes under the names of its own integrations, or locks
-/// the pane for everybody (protocol §5.2 and §6.2, failures B36 to B39).
+/// Herdr drops reports under the names of its own integrations, or locks the pane for all other
+/// sources (protocol §5.2 and §6.2, failures B36 to B39).
 fn check_source(
     settings: &mut Settings,
     merged: &Merged,

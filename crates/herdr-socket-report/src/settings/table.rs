@@ -1,5 +1,5 @@
-//! The one place where a setting is described. Reading files, variables and
-//! flags, their messages, the help texts and `config show` derive from it.
+//! The table of all settings. Files, variables, flags, their messages, the help texts and
+//! `config show` derive from it.
 
 use std::time::Duration;
 
@@ -10,42 +10,41 @@ use super::ProgramStatus;
 use super::kind::Kind::{Choice, List, Name, Number, StateLabels, Switch, Text};
 use super::kind::{Kind, Value};
 
-/// A setting: its name everywhere, what it takes, and what it does.
+/// A setting.
 #[derive(Debug)]
 pub(crate) struct Setting {
-    /// The key in files. Variables and flags are made of it.
+    /// The key in files. The names of the variable and the flag derive from it.
     pub(crate) key: &'static str,
-    /// The built-in value in the text form of variables and flags; empty where
-    /// nothing is set.
+    /// The built-in value in the text form of variables and flags; empty if there is none.
     pub(crate) default: &'static str,
     pub(crate) scope: Scope,
-    /// The one-shots for which it counts, or `all`.
+    /// The one-shots on which it has an effect, or `all`.
     one_shots: &'static str,
     pub(crate) kind: Kind,
-    /// What it is for, as a flag's help says it.
+    /// What it is for, as the flag's help says it.
     pub(crate) help: &'static str,
 }
 
-/// Who may set a setting.
+/// Which sources may set a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Everybody, also a file in the working directory.
+    /// Every source, including a file in the working directory.
     Anybody,
-    /// The person who runs it: their file, variables and flags. What a cloned
+    /// The user's own file, variables and flags. A project's file may not.
     /// project says does not count.
     Person,
     UserFile,
 }
 
-/// The commands that hooks call: each says one thing and goes.
+/// The one-shots, which hooks call.
 pub(crate) const ONE_SHOTS: [&str; 9] =
     ["emit", "state", "title", "tokens", "labels", "session", "release", "hook", "statusline"];
 
-/// What the name of every setting's variable begins with.
+/// The prefix of every setting's variable.
 pub(crate) const VARIABLE_PREFIX: &str = "HERDR_REPORT_";
 
 impl Setting {
-    /// The name of its flag, without the dashes before it.
+    /// The name of the flag, without dashes.
     pub(crate) fn flag(&self) -> String {
         self.key.replace('_', "-")
     }
@@ -54,7 +53,7 @@ impl Setting {
         format!("{VARIABLE_PREFIX}{}", self.key.to_uppercase())
     }
 
-    /// Whether it has an effect on a command. `emit` and `hook` say anything.
+    /// Whether the setting has an effect on a command. `emit` and `hook` can report anything.
     pub(super) fn counts_for(&self, command: &str) -> bool {
         let of = self.one_shots;
         !ONE_SHOTS.contains(&command)
@@ -63,7 +62,7 @@ impl Setting {
             || (["emit", "hook"].contains(&command) && !of.is_empty())
     }
 
-    /// The built-in values. Those that are not set have none.
+    /// The built-in values; empty if there are none.
     pub(crate) fn defaults(&self) -> Vec<Value> {
         if self.default.is_empty() {
             return Vec::new();
@@ -76,13 +75,13 @@ pub(crate) fn setting(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// `/// HELP`, then `KEY = DEFAULT, SCOPE, ONE-SHOTS, KIND;` for each setting.
+/// Each setting is `/// HELP` and then `KEY = DEFAULT, SCOPE, ONE-SHOTS, KIND;`.
 macro_rules! settings {
     ($(
         $(#[doc = $help:literal])+
         $key:ident = $default:literal, $scope:ident, $one_shots:literal, $kind:expr;
     )+) => {
-        /// Every setting, in the order in which people read about them.
+        /// Every setting, in the order of the documentation.
         pub(crate) static SETTINGS: &[Setting] = &[$(Setting {
             key: stringify!($key),
             default: $default,
@@ -95,13 +94,13 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Report at all. Switched off, nothing connects and input is read to its end
+    /// Report at all. If off, nothing connects and input is read to its end
     enabled = "true", Anybody, "all", Switch(|it, on| it.config.enabled = on);
-    /// The agent's name in the sidebar. A name that Herdr knows itself is watched by
-    /// Herdr too, so take one of your own
+    /// The agent's name in the sidebar. Herdr itself watches agents whose names it knows, so
+    /// take a name of your own
     agent = "agent", Person, "all", Name(|it, name| name.clone_into(&mut it.agent));
-    /// Who reports, as Herdr files it; constant for a host. Without one it is `custom:`
-    /// and the agent's name
+    /// The source that reports, as Herdr files it; constant for a host. By default it is
+    /// `custom:` and the agent's name
     source = "", Person, "all", Kind::Source(|it, source| {
         it.config.source = SourceId::parse(source).ok();
     });
@@ -170,20 +169,21 @@ settings! {
     });
     /// Compare what was reported with what the pane shows
     verify = "true", Person, "state", Switch(|it, on| it.config.verify = on);
-    /// What to do on a pane that can be proven neither ours nor somebody else's
+    /// What to do if it cannot be told whether the pane is ours
     unverified_pane = "allow", Person, "all", Choice(&[
         ("allow", |it| it.config.unverified_pane = UnverifiedPane::Allow),
         ("deny", |it| it.config.unverified_pane = UnverifiedPane::Deny),
     ]);
-    /// Report also on a pane that is proven not to be ours
+    /// Report also if this process is proven not to run in the pane
     any_pane = "false", Person, "all", Switch(|it, on| it.config.any_pane = on);
     /// Accept a socket that another user serves
     allow_foreign_socket = "false", Person, "all", Switch(|it, on| {
         it.config.allow_foreign_socket = on;
     });
-    /// Send a request whose answer is late again on another connection
+    /// Send a request again on another connection if its answer is late
     hedge = "true", Person, "all", Switch(|it, on| it.config.hedge = on);
-    /// Leave the pane to a loaded reporter whose path contains one of these
+    /// Leave the pane to a reporter that the host has loaded and whose path contains one of
+    /// these
     defer_to = "herdr-agent-state", Person, "", List(|it, list| it.config.defer_to = list.to_vec());
     /// Paths of the reporters that the host has actually loaded
     loaded_reporters = "", Person, "", List(|it, list| {
@@ -196,7 +196,7 @@ settings! {
         ("subagent", |it| it.config.role = Role::Subagent),
         ("workflow_stage", |it| it.config.role = Role::WorkflowStage),
     ]);
-    /// How reports travel; there is one way
+    /// How reports travel; there is only one way
     transport = "socket", Person, "", Choice(&[("socket", |_| {})]);
     /// Let a project's file switch reporting on where your own file switches it off
     trust_project = "false", UserFile, "", Switch(|_, _| {});

@@ -43,11 +43,11 @@ pub(crate) struct Args {
 const FRAME: Duration = Duration::from_millis(90);
 /// How long the last picture stays.
 const LAST: Duration = Duration::from_millis(900);
-/// Nobody watches lines appear, so they go faster than for a person.
+/// How much faster lines appear, since nobody watches them appear.
 const FASTER: u32 = 4;
-/// How long a report may take to arrive.
+/// The time limit for delivering a report.
 const DELIVERY: Duration = Duration::from_secs(1);
-/// How long the end may take.
+/// The time limit for closing the reporter.
 const END: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(args: &Args) -> Exit {
@@ -64,10 +64,10 @@ fn play(args: &Args) -> Result<Exit, Stop> {
     let reporter = stage.reporter();
     match (!args.plain).then(|| Screen::take(&signals, picture::ROOM)).flatten() {
         Some(screen) => draw(&stage, &reporter, &signals, screen),
-        // A reader that went away has seen enough; the end is the same.
+        // A reader that is gone is not an error, and the end is the same.
         None => drop(tell(&stage, &reporter, &signals)),
     }
-    // The cursor is back, so that an impatient person loses nothing.
+    // The cursor is visible again, so a second signal may end the program at once.
     signals.end_at_once_soon();
     let mut diagnostics = reporter.diagnostics();
     reporter.close(END);
@@ -77,7 +77,7 @@ fn play(args: &Args) -> Result<Exit, Stop> {
     Ok(end(&stage))
 }
 
-/// Plays on the screen, until it is over or a signal comes.
+/// Plays on the screen until the session is over or a signal arrives.
 fn draw(stage: &Stage, reporter: &Reporter, signals: &Signals, mut screen: Screen) {
     let mut picture = Picture::of(stage.place(), stage.rows());
     let mut steps = steps().into_iter().peekable();
@@ -102,7 +102,7 @@ fn draw(stage: &Stage, reporter: &Reporter, signals: &Signals, mut screen: Scree
     }
 }
 
-/// Plays in lines; each event, and what the pane shows once it has changed.
+/// Plays in lines: each event, and what the pane shows once that has changed.
 fn tell(stage: &Stage, reporter: &Reporter, signals: &Signals) -> io::Result<()> {
     line(&format!(
         "A session on {}; after > what the host says, below what the pane shows",
@@ -117,8 +117,8 @@ fn tell(stage: &Stage, reporter: &Reporter, signals: &Signals) -> io::Result<()>
         let _ = reporter.record(step.event);
         time += step.after;
         line(&format!("{:>5.1}s > {}", time.as_secs_f32(), step.told))?;
-        // The pane is looked at only after it was told, so the lines are the
-        // same however slow the machine is.
+        // The pane is read after the report was delivered, so that the lines are the same on a
+        // slow machine.
         reporter.flush(DELIVERY);
         if let Ok(shown) = stage.look() {
             let sentence = shown.sentence();
@@ -131,7 +131,7 @@ fn tell(stage: &Stage, reporter: &Reporter, signals: &Signals) -> io::Result<()>
     Ok(())
 }
 
-/// FileChecks at the pane once more: nothing may remain.
+/// Reads the pane once more. Nothing may be left on it.
 fn end(stage: &Stage) -> Exit {
     let (text, exit) = match stage.look() {
         Ok(shown) if stage.is_live() => {
@@ -149,7 +149,7 @@ fn end(stage: &Stage) -> Exit {
         }
         Err(error) => (format!("The pane cannot be seen any more: {error}"), Exit::Unreachable),
     };
-    // A reader that went away has seen enough.
+    // A reader that is gone is not an error.
     let _ = line(&text);
     exit
 }
@@ -177,7 +177,7 @@ mod tests {
         }
         reporter.flush(Duration::from_secs(20));
         picture.agent = stage.look().unwrap().agent;
-        // The colours of a terminal do not show in a text.
+        // README.md has the text without the colours of a terminal.
         let lines = picture.lines((80, 24), true).into_iter();
         let lines: Vec<_> = lines.map(|line| line.text(false).trim_end().to_owned()).collect();
         let drawn = lines.join("\n");

@@ -2,13 +2,13 @@
 
 use crate::picture::{Agent, Line, Rows, Style};
 
-/// Columns of Herdr's sidebar.
+/// The width of Herdr's sidebar in columns.
 const SIDEBAR: usize = 25;
-/// Columns of the sidebar with its frame and what is around it.
+/// The width of the sidebar with its frame and margin.
 const FRAMED: usize = SIDEBAR + 8;
-/// Smallest terminal that holds the picture: columns, lines.
+/// The smallest terminal that the picture fits: columns, lines.
 pub(super) const ROOM: (u16, u16) = (30, 8);
-/// Columns from which on what the host says is shown beside the sidebar.
+/// The least width at which the host's events are shown beside the sidebar.
 const BESIDE: usize = 60;
 
 pub(super) struct Picture {
@@ -16,17 +16,17 @@ pub(super) struct Picture {
     rows: Rows,
     /// What the pane shows, if it shows an agent.
     pub(super) agent: Option<Agent>,
-    /// What the host said, oldest first.
+    /// The host's events, oldest first.
     pub(super) said: Vec<String>,
 }
 
 impl Picture {
-    /// A picture of a pane that shows nothing yet, with a sidebar of these rows.
+    /// A picture of a pane that shows nothing yet, in a sidebar with these rows.
     pub(super) fn of(place: String, rows: Rows) -> Self {
         Self { place, rows, agent: None, said: Vec::new() }
     }
 
-    /// As much of it as fits; the sidebar comes first.
+    /// As much of the picture as fits, the sidebar first.
     pub(super) fn lines(&self, (columns, rows): (usize, usize), colour: bool) -> Vec<Line> {
         let sidebar = self.sidebar(colour);
         let height = sidebar.len();
@@ -58,7 +58,7 @@ impl Picture {
         lines
     }
 
-    /// The newest of what the host said, below a heading.
+    /// The newest of the host's events, below a heading.
     fn said(&self, count: usize) -> Vec<Line> {
         let newest = self.said.iter().skip(self.said.len().saturating_sub(count));
         let newest = newest.map(|said| Line::default().blanks(2).with(Style::Plain, said));

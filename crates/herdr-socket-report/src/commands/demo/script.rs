@@ -6,21 +6,21 @@ use herdr_reporter::AgentEvent;
 use herdr_reporter::sidecar::EventLine;
 use serde_json::Value;
 
-/// One event, when it comes, and how it is told.
+/// One event of the session.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
-    /// How long after the one before, at the pace of a person who watches.
+    /// The time since the event before, at the pace of a person who watches.
     pub(crate) after: Duration,
     pub(crate) event: AgentEvent,
-    /// The event and what matters of it, for people.
+    /// The event and its main content, for people.
     pub(crate) told: String,
 }
 
-/// Event lines as any host writes them. `after_ms` is one of the fields that
-/// the event language does not know and therefore ignores.
+/// Event lines as a host writes them. `after_ms` is not a field of the event language and is
+/// therefore ignored by it.
 const SESSION: &str = include_str!("session.jsonl");
 
-/// Fields of which the first one there tells what an event is about.
+/// The fields of which the first present one describes the event.
 const TOLD: [&str; 8] = ["label", "title", "tool", "model", "used", "tokens", "labels", "agent_id"];
 
 pub(crate) fn steps() -> Vec<Step> {

@@ -1,4 +1,4 @@
-//! Where the demo plays: a pane, who reports to it, and who looks at it.
+//! Where the demo plays: the pane, the reporter and a client that reads the pane.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::wait::runtime;
 
 const AGENT: &str = "demo";
 const NAME: &str = "Demo agent";
-/// How long a look at the pane may take.
+/// The time limit for reading the pane.
 const LOOK: Duration = Duration::from_millis(500);
 
 pub(crate) struct Stage {
@@ -26,15 +26,15 @@ pub(crate) struct Stage {
     config: Config,
     client: Client,
     runtime: Runtime,
-    /// The pane's id as the server has it now.
+    /// The present id of the pane.
     pane: PaneId,
-    /// Whose pane it is, unless it is a real one. Ends with the stage.
+    /// The server of the pane, unless the pane is a real one. It ends with the stage.
     fake: Option<FakeHerdr>,
 }
 
 pub(crate) struct Shown {
     pub(crate) agent: Option<Agent>,
-    /// There is a title or a token, whoever set it.
+    /// Whether the pane has a title or a token.
     pub(crate) remains: bool,
 }
 
@@ -45,8 +45,7 @@ impl Shown {
 }
 
 impl Stage {
-    /// The pane of the environment if `live`, one of a built-in Herdr
-    /// otherwise.
+    /// The pane of the environment if `live`, otherwise one of a built-in Herdr.
     pub(crate) fn set(live: bool, pane: &PaneFlags) -> Result<Self, Stop> {
         let built_in = |error: &dyn std::fmt::Display| {
             usage(format!("the built-in Herdr does not start: {error}"))
@@ -59,18 +58,18 @@ impl Stage {
             let pane = PaneId::parse(fake.pane_id()).map_err(|error| built_in(&error))?;
             let endpoint = Endpoint::new(fake.socket_path(), pane);
             let mut config = Config::default();
-            // The lease of a pane that goes with us goes with us as well.
+            // The lease is kept beside the built-in Herdr's socket, so it is removed with it.
             config.runtime_folder = fake.socket_path().parent().map(Into::into);
             (Some(fake), endpoint, config)
         };
         config.display_name = Some(NAME.to_owned());
-        // So that one sees the tools come and go.
+        // So that the tools are shown while they run.
         config.reason_label = ReasonLabel::All;
         let options = Options::default().deadline(LOOK).reply_cap(REPLY_MAX);
         let options = options.allow_foreign_socket(config.allow_foreign_socket);
         let client = Client::new(endpoint.socket(), options);
         let runtime = runtime().map_err(|error| built_in(&error))?;
-        // A pane that cannot be seen is not worth playing on.
+        // Playing is useless if the pane cannot be read.
         let found = runtime.block_on(client.call(&PaneGet::new(endpoint.pane().clone())));
         let pane = found.map_err(|error| Stop(Exit::Unreachable, error.to_string()))?.pane.pane_id;
         Ok(Self { endpoint, config, client, runtime, pane, fake })
@@ -92,8 +91,8 @@ impl Stage {
         })
     }
 
-    /// The rows of the sidebar that shows the pane. Settings that Herdr cannot
-    /// read leave it with its own rows, and `end` says what is wrong with them.
+    /// The rows of the sidebar that shows the pane. If Herdr cannot read its settings, it uses
+    /// its default rows, and `end` says what is wrong with the settings.
     pub(crate) fn rows(&self) -> Rows {
         if self.is_live() {
             sidebar::present_rows().unwrap_or_else(|_| sidebar::herdrs_own_rows())

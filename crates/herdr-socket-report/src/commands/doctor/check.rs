@@ -7,23 +7,23 @@ use crate::exit::Exit;
 use crate::picture::{Line, Style};
 use crate::text::wrapped;
 
-/// Fewest columns of a finding: beside less the terminal may break lines.
+/// The least width of a finding. In a narrower space the terminal may break the lines.
 const ROOM_MIN: usize = 20;
 
-/// Every check, in the order in which they are made.
+/// All checks, in their order.
 const NAMES: &str = "settings source variables socket server pane identity lease others report \
                      sidebar terminal";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Check {
     name: &'static str,
-    /// Fine, wrong, or neither: worth knowing, or not to be told.
+    /// True if fine, false if wrong, `None` if it is neither.
     ok: Option<bool>,
     finding: String,
     remedy: Option<String>,
 }
 
-/// A check that keeps reports from showing, and how far one would come.
+/// A failed check, and the exit code that a report would have.
 pub(super) type Obstacle = (Exit, Check);
 
 impl Check {
@@ -44,7 +44,7 @@ impl Check {
         self
     }
 
-    /// For people: what was found and what to do about it.
+    /// The finding and its remedy, in lines for people.
     fn lines(&self, columns: usize) -> Vec<Line> {
         let (style, mark) = match self.ok {
             Some(true) => (Style::Green, "ok"),
@@ -69,7 +69,7 @@ impl Check {
     }
 }
 
-/// A text after its first words, broken below where they end.
+/// Breaks a text below the end of `first`.
 fn broken(first: Line, text: &str, columns: usize) -> Vec<Line> {
     let indent = first.width();
     let text = strip_controls(text);
@@ -78,12 +78,12 @@ fn broken(first: Line, text: &str, columns: usize) -> Vec<Line> {
     before.zip(pieces).map(|(before, piece)| before.with(Style::Plain, &piece)).collect()
 }
 
-/// All of it. The first thing that keeps reports from showing decides.
+/// All findings. The first failed check decides about the verdict.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     checks: Vec<Check>,
     obstacle: Option<Obstacle>,
-    /// The verdict if nothing is in the way.
+    /// The verdict if no check fails.
     otherwise: &'static str,
 }
 
@@ -97,7 +97,7 @@ impl Findings {
         self.obstacle.get_or_insert((exit, check));
     }
 
-    /// Adds whatever came of a check; `None` if it failed.
+    /// Adds the outcome of a check; `None` if it failed.
     pub(super) fn take(&mut self, outcome: Result<Check, Obstacle>) -> Option<()> {
         match outcome {
             Ok(check) => {
@@ -111,12 +111,12 @@ impl Findings {
         }
     }
 
-    /// Whether nothing was found so far that keeps reports from showing.
+    /// Whether no check has failed so far.
     pub(super) fn are_good(&self) -> bool {
         self.obstacle.is_none()
     }
 
-    /// No further checks are made.
+    /// Ends the examination; checks that were not made are marked so.
     pub(super) fn conclude(mut self, otherwise: &'static str) -> Self {
         self.otherwise = otherwise;
         for name in NAMES.split(' ') {
@@ -132,7 +132,7 @@ impl Findings {
         self.obstacle.as_ref().map_or(Exit::Fine, |(exit, _)| *exit)
     }
 
-    /// What would become of a report. What is in the way is told by its check.
+    /// What would become of a report, with the name of the check that decides.
     fn verdict(&self) -> Check {
         let Some((exit, check)) = &self.obstacle else {
             return Check::fine("verdict", self.otherwise);
@@ -145,7 +145,7 @@ impl Findings {
         Check::wrong("verdict", format!("{finding}, see {} above", check.name))
     }
 
-    /// For people, in lines of so many columns.
+    /// All findings for people, in lines of `columns` columns.
     pub(super) fn text(&self, columns: usize, colour: bool) -> String {
         let mut out = String::new();
         for check in self.checks.iter().chain([&self.verdict()]) {

@@ -1,4 +1,4 @@
-//! The variables, and what lies at the socket's path.
+//! The checks of Herdr's variables and of the file at the socket's path.
 
 use std::fs::Metadata;
 use std::io::ErrorKind;
@@ -17,10 +17,10 @@ use crate::exit::Exit;
 use crate::place::Place;
 use crate::text::shown;
 
-/// Bits of a mode by which others than the owner may connect.
+/// The bits of a mode that let other users connect.
 const OTHERS_MAY: u32 = 0o022;
 
-/// Which variables are set, and which of them cannot be meant.
+/// Which variables are set, and which of them are wrong.
 pub(super) fn variables(place: &Place, by_flags: bool) -> Check {
     const NAME: &str = "variables";
     let names = PANE_VARIABLES.into_iter().chain([HERDR_REPORT_SOCKET]);
@@ -52,7 +52,7 @@ pub(super) fn variables(place: &Place, by_flags: bool) -> Check {
     }
 }
 
-/// What lies at the path: kind, owner, mode, and whether the path fits.
+/// What the file is, who owns it, its mode, and whether the path is short enough.
 pub(super) fn socket(path: &Path, foreign_allowed: bool) -> Result<Check, Obstacle> {
     const NAME: &str = "socket";
     let wrong = |finding: String, remedy: &str| {

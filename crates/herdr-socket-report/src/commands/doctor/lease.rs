@@ -1,4 +1,5 @@
-//! Who has the pane's lease, and whether they take what hooks say.
+//! The check of the pane's lease: who holds it, and whether the holder accepts what hooks
+//! report.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -16,37 +17,37 @@ use crate::wait::wait_for;
 
 const NAME: &str = "lease";
 
-/// How long a control socket may take to let somebody in and out again.
+/// The time limit for a conversation with a control socket.
 const CONTROL: Duration = Duration::from_secs(1);
-/// How long hooks that report are waited for.
+/// How long one-shots that are reporting are waited for.
 const HOOKS: Duration = Duration::from_millis(400);
-/// How long the lease's file system may take.
+/// The time limit for the file system of the lease.
 const DISK: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
     Nobody,
-    /// A reporter that takes what hooks say.
+    /// A reporter that accepts what hooks report.
     Reporter,
-    /// A reporter that takes nothing from others, or does not answer.
+    /// A reporter that accepts no other processes, or that does not answer.
     Closed,
-    /// Hooks report right now, or no lease can be kept at all.
+    /// One-shots are reporting at the moment, or no lease can be kept.
     Unknown,
 }
 
-/// What becomes of who speaks to a control socket.
+/// What a control socket does with this process's reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Listener {
     Reports,
-    /// It listens, and reports nothing, for this reason.
+    /// It accepts them and shows nothing, for this reason.
     InVain(String),
-    /// It does not hear this process, for this reason.
+    /// It refuses them, for this reason.
     Refuses(Refusal, String),
     Silent,
     Nobody,
 }
 
-/// What brings a silent reporter back.
+/// What makes a stopped reporter go on.
 pub(super) const WAKE: &str = "let it go on if it was stopped (fg, or kill -CONT and its process id), \
                                or end it; until then hooks wait for it and say nothing";
 
@@ -54,7 +55,7 @@ pub(super) const WAKE: &str = "let it go on if it was stopped (fg, or kill -CONT
 pub(super) struct Lease {
     pub(super) hold: Hold,
     pub(super) check: Check,
-    /// Nobody else gets a pane that nobody has while this is kept.
+    /// The lease, if it was free. While this is kept, no reporter starts on the pane.
     pub(super) kept: Option<File>,
 }
 
@@ -64,7 +65,8 @@ impl Lease {
     }
 }
 
-/// FileChecks at the lease. Takes it if nobody has it. A disk that hangs hangs only
+/// Examines the lease, and takes it if it is free. Only a thread waits for a disk that hangs,
+/// and the thread ends with the process.
 /// a thread, which ends with the process.
 pub(super) fn look(lease: LeaseFile, hello: Hello) -> Lease {
     let folder = lease.path().parent().map(|folder| folder.display().to_string());
@@ -76,7 +78,7 @@ pub(super) fn look(lease: LeaseFile, hello: Hello) -> Lease {
     })
 }
 
-/// What comes of it, if it comes within this time.
+/// The result of `ask`, if it comes within `limit`.
 fn within<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
@@ -113,9 +115,8 @@ fn look_at(lease: &LeaseFile, hello: &Hello) -> Lease {
     })
 }
 
-/// Whether a reporter listens at this control socket, and to this process. One
-/// that was stopped, as by Ctrl-Z, still lets people in, so it has to answer as
-/// well.
+/// Whether a reporter listens at this control socket and accepts this process. It has to
+/// answer, because a stopped reporter still accepts connections.
 pub(super) fn listener(socket: &Path, hello: &Hello) -> Listener {
     let called = Call::connect(socket, CONTROL);
     let answers = match called.and_then(|call| call.tell(hello, &[], true)) {
@@ -133,8 +134,8 @@ pub(super) fn listener(socket: &Path, hello: &Hello) -> Listener {
     }
 }
 
-/// What the supervisor that the environment names makes of this process; `None`
-/// if it has another pane.
+/// What the supervisor that the environment names does with this process's reports; `None` if
+/// it has another pane.
 pub(super) fn of_supervisor(socket: &Path, hello: &Hello) -> Option<Lease> {
     let at = socket.display().to_string();
     let wrong = |finding: String, remedy: &str| {
@@ -173,7 +174,7 @@ pub(super) fn of_supervisor(socket: &Path, hello: &Hello) -> Option<Lease> {
     }
 }
 
-/// Where leases are, if that is not where they belong.
+/// Where leases are kept, if that is not the usual folder.
 fn kept_in(lease: &LeaseFile) -> String {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     let folder = lease.path().parent().unwrap_or(Path::new("/"));
@@ -221,8 +222,8 @@ fn held(lease: &LeaseFile, hello: &Hello) -> Lease {
     Lease::of_others(Hold::Closed, Check::wrong(NAME, finding + &more).remedy(remedy))
 }
 
-/// What a process calls itself. The kernel cuts that after 15 bytes, which the
-/// name of its program may complete.
+/// The name of a process. The kernel cuts it after 15 bytes; the name of its program may
+/// complete it.
 fn name_of(pid: u32) -> Option<String> {
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?.trim_end().to_owned();
     let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok();

@@ -1,4 +1,4 @@
-//! `doctor`: what would keep a report from showing, in plain words.
+//! `doctor`: finds out what would keep a report from showing.
 
 mod check;
 mod environment;
@@ -53,11 +53,11 @@ pub(crate) struct Args {
     settings: SettingFlags,
 }
 
-/// How long one request may take.
+/// The time limit for one request.
 const REQUEST: Duration = Duration::from_secs(2);
-/// A report is tried until then, counted from the start …
+/// Until when a report may be tried, counted from the start.
 const REPORT_BY: Duration = Duration::from_secs(7);
-/// … and taken back until then.
+/// Until when it has to be taken back.
 const BACK_BY: Duration = Duration::from_secs(9);
 
 pub(crate) fn run(args: Args) -> Exit {
@@ -90,8 +90,8 @@ fn doctor(args: Args) -> Result<Exit, Stop> {
     })
 }
 
-/// The settings, and what is to be said of the names in them. Where they cannot
-/// be read, those that are built in, so that the rest can be looked at.
+/// Reads the settings and checks the names in them. If they cannot be read, the built-in ones
+/// are used, so that the other checks can be made.
 fn read(sources: Sources, findings: &mut Findings) -> Settings {
     let loaded = match load(sources) {
         Ok(loaded) => loaded,
@@ -126,7 +126,7 @@ fn read(sources: Sources, findings: &mut Findings) -> Settings {
     loaded.settings
 }
 
-/// What Herdr's sidebar hides of a report. It hides it from nobody else.
+/// What Herdr's sidebar hides of a report.
 fn rows() -> Check {
     match sidebar::check() {
         Ok(hidden) if hidden.is_empty() => Check::fine("sidebar", sidebar::NOTHING_HIDDEN),
@@ -148,18 +148,19 @@ struct Examination {
     write: bool,
 }
 
-/// The verdict of an examination that something has stopped.
+/// The verdict of an examination that an obstacle has ended. It is replaced by the obstacle's.
 const STOPPED: &str = "nothing was found that is in the way";
 
 impl Examination {
-    /// Makes the checks. The verdict counts if none of them fails.
+    /// Makes the checks. The result is the verdict if none of them fails.
     async fn examine(&mut self, place: &Place, flags: &PaneFlags) -> &'static str {
         let Some(speaker) = names(&self.settings) else { return STOPPED };
         let variables = environment::variables(place, flags.any());
         let endpoint = match place {
             Place::Pane(endpoint) => endpoint,
             Place::Outside(why) => {
-                // A scrubbed environment still names its supervisor.
+                // A command started with `exec --scrub` still has the address of its
+                // supervisor.
                 let named = named_supervisor(flags, None).filter(|_| *why != Absence::SwitchedOff);
                 let heard =
                     named.and_then(|named| of_supervisor(&named, &hello(None, &self.flags)));
@@ -189,7 +190,7 @@ impl Examination {
         self.report(endpoint, speaker, &config, &info, lease).await
     }
 
-    /// The pane, if everything up to it is as it should be.
+    /// Reads the pane, if everything up to it is fine.
     async fn ask(&mut self, endpoint: &Endpoint, config: &Config) -> Option<PaneInfo> {
         let allow_foreign = config.allow_foreign_socket;
         self.findings.take(environment::socket(endpoint.socket(), allow_foreign))?;
@@ -205,7 +206,7 @@ impl Examination {
         info
     }
 
-    /// Others on the pane, and a report if it disturbs nobody.
+    /// Checks what else is on the pane, and tries a report if that disturbs nobody.
     async fn report(
         &mut self,
         endpoint: &Endpoint,
@@ -214,7 +215,7 @@ impl Examination {
         info: &PaneInfo,
         lease: Lease,
     ) -> &'static str {
-        // Kept to the end: no reporter begins while a report is tried.
+        // The lease is kept to the end, so that no reporter starts while a report is tried.
         let Lease { hold, check, kept: _kept } = lease;
         let reporter = matches!(hold, Hold::Reporter | Hold::Closed);
         let others = others(info, &source, &label, reporter);

@@ -1,4 +1,4 @@
-//! What the pane shows already, and whether a report would get past it.
+//! The check of what the pane already shows, and whether a report would show instead.
 
 use herdr_proto::{AgentLabel, PaneInfo, SourceId, canonical_label};
 use herdr_reporter::Reason;
@@ -10,12 +10,11 @@ use crate::text::shown;
 pub(super) struct Others {
     pub(super) check: Check,
     pub(super) block: bool,
-    /// An agent or a session is there that a report would disturb.
+    /// Whether a report would disturb an agent or a session.
     pub(super) taken: bool,
 }
 
-/// FileChecks at what the pane shows. A row may be that of the `reporter` which has
-/// the pane.
+/// Examines what the pane shows. A row may belong to the `reporter` that holds the lease.
 pub(super) fn others(
     pane: &PaneInfo,
     source: &SourceId,
@@ -58,8 +57,8 @@ pub(super) fn others(
         Check::fine(NAME, format!("{it}; the row of the reporter that has the pane"))
     } else {
         let finding = format!("{it}; another reporter's, and who reports last is shown");
-        // A reporter that was killed leaves its row, and `release` alone is
-        // about a row of our own name.
+        // A reporter that was killed leaves its row, and `release` without a name takes off
+        // only a row of our own name.
         let name = shown(agent);
         Check::open(NAME, finding).remedy(format!(
             "{}; if that has ended, `release --agent {name}` takes its row off",

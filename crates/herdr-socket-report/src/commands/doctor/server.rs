@@ -1,4 +1,4 @@
-//! The server, the pane, and whether this process is in it.
+//! The checks of the server, of the pane, and of this process being in the pane.
 
 use herdr_proto::{
     ErrorCode, PaneGet, PaneId, PaneInfo, Ping, Pong, ProcessInfoGet, ProcessInfoReply, decode,
@@ -13,8 +13,7 @@ use super::check::{Check, Obstacle};
 use crate::exit::Exit;
 use crate::text::shown;
 
-/// The private wire versions of the servers that this was made for
-/// (protocol §1).
+/// The protocol numbers of the servers that this version was made for (protocol §1).
 const KNOWN_PROTOCOLS: [u64; 2] = [20, 22];
 
 pub(super) async fn server(client: &Client) -> Result<Check, Obstacle> {
@@ -60,7 +59,7 @@ pub(super) async fn pane(client: &Client, id: &PaneId) -> Result<(Check, PaneInf
     Ok((Check::fine(NAME, finding), info))
 }
 
-/// Whether this process is in the pane, as far as can be told.
+/// Whether this process runs in the pane, as far as that can be told.
 pub(super) async fn identity(
     client: &Client,
     pane: &PaneId,
@@ -84,7 +83,7 @@ pub(super) async fn identity(
     }
 }
 
-/// What the pane's processes say of this one, and in words.
+/// The identity of this process according to the pane's processes, with an explanation.
 async fn judge(client: &Client, pane: &PaneId) -> Result<(Identity, String), Error> {
     let cannot = |why: &str| {
         Ok((
@@ -124,7 +123,7 @@ async fn judge(client: &Client, pane: &PaneId) -> Result<(Identity, String), Err
     }
 }
 
-/// A check about an exchange that came to nothing.
+/// The check for a request that was not answered.
 fn unreachable(name: &'static str, error: &Error) -> Obstacle {
     let (exit, remedy) = match error.kind() {
         ErrorKind::Rejected => {
@@ -158,7 +157,7 @@ fn is(error: &Error, code: &ErrorCode) -> bool {
     error.rejection().is_some_and(|rejection| rejection.code == *code)
 }
 
-/// A word of the server's, not longer than a line can bear.
+/// A text of the server, shortened to fit a message.
 fn word(text: &str) -> String {
     shown(text).trim_matches('"').to_owned()
 }

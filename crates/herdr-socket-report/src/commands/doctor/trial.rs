@@ -1,4 +1,4 @@
-//! One report that is read back and taken back.
+//! The trial: one report that is read back and released.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -13,9 +13,8 @@ use crate::exit::Exit;
 
 const NAME: &str = "report";
 
-/// Reports that the agent is idle, until `report_by`, and gives the pane back,
-/// until `back_by`. Title, labels and tokens are left as they are, and so is
-/// the row of an agent that Herdr shows by itself.
+/// Reports that the agent is idle, until `report_by`, and releases the pane, until `back_by`.
+/// Title, labels, tokens and the row of a detected agent are left alone.
 pub(super) async fn trial(
     endpoint: &Endpoint,
     source: SourceId,

@@ -1,9 +1,9 @@
-//! `exec` as the first process of a container. When that process ends, every
-//! other one ends, and every process that loses its parent becomes its child.
+//! `exec` as the first process of a container. When that process ends, every other process
+//! ends, and every process that loses its parent becomes its child.
 //!
-//! It starts itself once more, which then becomes the command as everywhere, and
-//! stays as its parent. Both are in one process group, so that a terminal sends
-//! its signals, its stops and its size to the command itself.
+//! It starts itself once more, and that second process becomes the command as it does
+//! everywhere. The first process stays as the parent of the command. Both are in one process
+//! group, so the terminal sends its signals to the command directly.
 
 use std::io;
 use std::process::exit;
@@ -26,18 +26,17 @@ const PASSED_ON: [i32; 17] = [
     SIGABRT, SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN,
     SIGTTOU, SIGURG, SIGUSR1, SIGUSR2, SIGVTALRM, SIGWINCH,
 ];
-/// How long what the command leaves behind may take to end, its supervisor
-/// first of all.
+/// How long processes that outlive the command may take to end, above all its supervisor.
 const LAST: Duration = Duration::from_secs(3);
-/// Between two looks at it.
+/// The interval at which they are checked.
 const LOOK: Duration = Duration::from_millis(5);
 
 pub(super) fn is_first_process() -> bool {
     std::process::id() == 1
 }
 
-/// Runs the command as a child and ends as it does; comes back only if it cannot
-/// be started.
+/// Runs the command as a child and exits as the child does. Returns only if the child cannot be
+/// started.
 pub(super) fn stay() -> io::Error {
     let ignored = ignored_at_the_start();
     let heard = PASSED_ON.into_iter().filter(|signal| !ignores(ignored, *signal));
@@ -64,14 +63,14 @@ pub(super) fn stay() -> io::Error {
         match wait(WaitOptions::NOHANG) {
             Ok(None) if Instant::now() < end => thread::sleep(LOOK),
             Ok(Some(_)) | Err(Errno::INTR) => {}
-            // Whatever is left ends with us.
+            // Processes that are left end with this one.
             Ok(None) | Err(_) => exit(code(status)),
         }
     }
 }
 
-/// Passes on what other processes send. What the terminal sends, the command
-/// has got already.
+/// Passes on signals that other processes send. Those of the terminal have already reached the
+/// command.
 fn pass_on(mut signals: SignalsInfo<WithRawSiginfo>, command: Pid) {
     for signal in &mut signals.forever() {
         let from_a_process = signal.si_code <= 0;

@@ -63,7 +63,7 @@ pub(crate) struct Args {
     command: Vec<OsString>,
 }
 
-/// Becomes the command; comes back only if it cannot.
+/// Becomes the command. Returns only if that fails.
 pub(crate) fn run(args: Args) -> Exit {
     let Some((program, arguments)) = args.command.split_first() else { return Exit::Usage };
     let (loaded, wrong) = settings_that_fit(args.settings, agent_of(Path::new(program)));
@@ -114,8 +114,8 @@ pub(crate) fn run(args: Args) -> Exit {
             )),
             Err(error) => say(&format!("no supervisor, so nothing is reported: {error}")),
         }
-        // Also where nobody listens: what it says must not be taken for another
-        // agent's.
+        // The address is set even if no supervisor listens, so that the command's reports are
+        // not taken for those of another agent.
         command.env(HERDR_REPORT_SOCKET, socket);
     }
     let error = command.exec();
@@ -132,8 +132,7 @@ pub(crate) fn run(args: Args) -> Exit {
     Exit::NotExecutable
 }
 
-/// Whether it is not the program that is missing but its interpreter: the
-/// kernel says the same of both.
+/// Whether the program exists and its interpreter does not. The kernel reports both alike.
 fn is_there(program: &Path) -> bool {
     if program.components().nth(1).is_some() || program.is_absolute() {
         return program.is_file();

@@ -1,4 +1,4 @@
-//! `hook` and `statusline`: what agents call themselves.
+//! `hook` and `statusline`: the commands that agents call.
 
 mod payload;
 mod said;
@@ -54,11 +54,11 @@ pub(crate) struct Args {
     call: Vec<String>,
 }
 
-/// How long a call may take to come in.
+/// The time limit for reading a call from stdin.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long a look at the pane may take.
+/// The time limit for reading the pane.
 const LOOK: Duration = Duration::from_millis(200);
-/// Longest call that is read. A tool's result may be in it.
+/// The longest call that is read, in bytes. It may contain the result of a tool.
 const CALL_MAX: u64 = 16 * 1024 * 1024;
 
 impl Args {
@@ -92,8 +92,7 @@ fn refuse(common: Common, wrong: &str) -> Exit {
     Report::new(common, false).refuse(wrong)
 }
 
-/// Reports what an agent says, and gives the agent a supervisor if that is asked
-/// for.
+/// Reports events of an agent and, if asked, starts a supervisor for the agent.
 fn report(
     common: Common,
     agent: &'static Agent,
@@ -108,14 +107,15 @@ fn report(
         }
     };
     let label = AgentLabel::normalize(&loaded.settings.agent);
-    // Herdr finds such an agent by itself, be it in a moment.
+    // Herdr detects such an agent by itself, at the latest within seconds.
     loaded.settings.config.leave_state = label.is_some_and(|label| label.is_known());
     let Said { mut events, first_title } = said(&loaded);
     let enabled = loaded.settings.config.enabled;
     if let Some(title) = first_title.filter(|_| enabled && !is_titled(&common, &loaded)) {
         events.push(AgentEvent::title_changed(Some(title)));
     }
-    // A supervisor has the settings of the environment and of the files.
+    // A supervisor reads its settings from the environment and the files and cannot be given
+    // these flags.
     let has_flags = common.pane.any() || common.settings.any();
     let supervising = supervising && !has_flags && loaded.settings.config.leave_state;
     let mut report = Report::new(common, false);
@@ -125,7 +125,7 @@ fn report(
     report.hook(loaded, events)
 }
 
-/// Whether the pane shows a title, as far as that can be told.
+/// Whether the pane shows a title; false if that cannot be told.
 fn is_titled(common: &Common, loaded: &Loaded) -> bool {
     let Ok(Place::Pane(pane)) = common.pane.find() else {
         return false;
@@ -135,7 +135,7 @@ fn is_titled(common: &Common, loaded: &Loaded) -> bool {
     shown.is_some_and(|pane| pane.title.is_some())
 }
 
-/// The agent of this name that has what is asked for.
+/// The agent of this name, if `has` is true for it.
 fn agent(name: &str, has: fn(&Agent) -> bool) -> Result<&'static Agent, String> {
     Agent::named(name).filter(|agent| has(agent)).ok_or_else(|| {
         let names: Vec<_> = names(has).collect();
@@ -143,13 +143,13 @@ fn agent(name: &str, has: fn(&Agent) -> bool) -> Result<&'static Agent, String> 
     })
 }
 
-/// What comes on stdin until its end. `None` at a terminal.
+/// Reads stdin to its end; `None` at a terminal.
 fn stdin() -> Option<Vec<u8>> {
     if std::io::stdin().is_terminal() {
         return None;
     }
     let (give, take) = mpsc::channel();
-    // A pipe that nobody closes must not hold the agent up.
+    // A pipe that is never closed must not hold up the agent.
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = std::io::stdin().lock().take(CALL_MAX).read_to_end(&mut bytes);

@@ -1,4 +1,4 @@
-//! From an agent's hook call to events. Pure.
+//! Translates an agent's hook call to events. Pure.
 
 use herdr_proto::{ReportState, StateKey};
 use herdr_reporter::{
@@ -10,22 +10,22 @@ use serde_json::{Value, json};
 use super::payload::Payload;
 use crate::commands::agents::{Agent, Says};
 
-/// What a hook call says.
+/// What a hook call means.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub(super) events: Vec<AgentEvent>,
-    /// A title for a pane that has none.
+    /// A title that is set if the pane has none.
     pub(super) first_title: Option<String>,
 }
 
-/// The id of a prompt that a notification tells of.
+/// The prompt id for a question that a notification reports.
 const NOTICE: &str = "notice";
-/// Who compacts the context, as an agent of its own.
+/// The agent id under which compacting the context is reported.
 const COMPACTION: &str = "compaction";
-/// Longest id that is made of a text, in characters.
+/// The longest id that is made from a text, in characters.
 const ID: usize = 200;
 
-/// What this call of `agent` says. `event` comes before the payload's own.
+/// Translates one call of `agent`. `event` takes precedence over the event in the payload.
 pub(super) fn said(agent: &Agent, event: Option<&str>, payload: &Payload, config: &Config) -> Said {
     let named = payload.text(&["hook_event_name", "hookEventName", "type"]);
     let Some(event) = event.map(str::to_owned).or(named) else { return Said::default() };
@@ -44,7 +44,7 @@ struct Call<'a> {
     agent: &'a Agent,
     payload: &'a Payload<'a>,
     config: &'a Config,
-    /// The subagent that calls.
+    /// The id of the subagent that calls, if it is one.
     who: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl Call<'_> {
         let who = self.who();
         let mut events = match says {
             Says::Session => return self.session(),
-            // What was open before is over.
+            // Everything that was open before has ended.
             Says::Turn | Says::GoesOn => vec![settled(who), started(who)],
             Says::Tool => vec![self.question().unwrap_or_else(|| self.tool())],
             Says::Runs => vec![settled(who), started(who), self.tool()],
@@ -89,7 +89,7 @@ impl Call<'_> {
             Says::MayAsk | Says::Context => Vec::new(),
             Says::Idle => vec![idle()],
             Says::Over => match self.payload.text(&["reason"]).as_deref() {
-                // The program goes on with another session.
+                // The program continues with another session.
                 Some("clear" | "resume") => vec![AgentEvent::session_ended()],
                 _ => vec![AgentEvent::Release],
             },
@@ -113,7 +113,7 @@ impl Call<'_> {
         session.reason = text(&["source"]);
         session.model = text(&["model"]);
         session.title = text(&["session_title"]);
-        // The title that is shown is another session's.
+        // The pane still shows the title of another session.
         let untitled = session.title.is_none() && session.reason.as_deref() != Some("compact");
         let mut events = vec![AgentEvent::SessionStarted(session)];
         events.extend(untitled.then(|| AgentEvent::title_changed(None)));
@@ -124,13 +124,14 @@ impl Call<'_> {
     fn prompt(&self) -> Option<String> {
         let prompt = self.payload.text(&["submitted_prompt", "prompt"])?;
         let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
-        // Commands say nothing of it.
+        // A command does not describe the work.
         (!line.starts_with(['/', '!', '<'])).then(|| line.to_owned())
     }
 
-    /// Model and context where the payload has them.
+    /// The model and the context, where the payload has them.
     fn model(&self) -> Vec<AgentEvent> {
-        // A model without its window would take the status line's window off.
+        // A model without the size of its window would overwrite the size that the status line
+        // reported.
         if self.agent.has_statusline() {
             return Vec::new();
         }
@@ -142,8 +143,8 @@ impl Call<'_> {
         model.into_iter().chain(used).collect()
     }
 
-    /// What a person may be asked about, as the label of a block that Herdr
-    /// sees; nothing once the agent goes on.
+    /// What a person may be asked about, as the label of a block that Herdr detects. The label
+    /// is cleared once the agent goes on.
     fn guess(&self, says: Says) -> Option<AgentEvent> {
         let Config { message, reason_label, .. } = self.config;
         let label = match says {
@@ -159,7 +160,7 @@ impl Call<'_> {
         AgentEvent::tool_started(self.tool_id(), self.tool_name()).of_agent(Some(self.who().into()))
     }
 
-    /// A tool that asks a person.
+    /// The event for a tool that asks a person a question.
     fn question(&self) -> Option<AgentEvent> {
         let name = self.tool_name().to_lowercase().replace('_', "");
         if !name.starts_with("askuser") {
@@ -186,12 +187,12 @@ impl Call<'_> {
         self.payload.value(&["tool_input", "toolArgs", "toolInput"]).unwrap_or_default()
     }
 
-    /// What a person is asked about, as far as the settings let it be said.
+    /// What a person is asked about, as far as the privacy setting allows.
     fn label(&self) -> String {
         if self.config.privacy == Privacy::Text { self.doing() } else { self.tool_name() }
     }
 
-    /// What a tool would do: `Bash: npm test`.
+    /// What a tool would do, such as `Bash: npm test`.
     fn doing(&self) -> String {
         let input = match self.payload.text(&["command"]) {
             Some(command) => json!({"command": command}),
@@ -200,7 +201,7 @@ impl Call<'_> {
         doing(&self.tool_name(), &input)
     }
 
-    /// What a notification is about, where it says so.
+    /// What a notification is about, if it says so.
     fn details(&self) -> Option<String> {
         let details = self.payload.value(&["details"])?;
         let name = match details.get("type")?.as_str()? {
@@ -212,8 +213,8 @@ impl Call<'_> {
         Some(doing(name, &details))
     }
 
-    /// The same before and after a call. Not every event has the agent's own
-    /// id.
+    /// The id of a call, which is the same before and after it. Not every event has the agent's
+    /// own id.
     fn id(&self) -> String {
         cut(&format!("{}/{}", self.who(), self.doing()))
     }
@@ -222,8 +223,8 @@ impl Call<'_> {
         self.payload.text(&["tool_use_id"]).unwrap_or_else(|| self.id())
     }
 
-    /// The subagent that an event is about. Those without an id have the same
-    /// type and task at both ends.
+    /// The id of the subagent that an event is about. A subagent without an id is known by its
+    /// type and task, which are the same at its start and at its end.
     fn subagent(&self) -> String {
         let id = self.payload.text(&["agent_id", "agentName"]);
         id.unwrap_or_else(|| {
@@ -237,7 +238,7 @@ fn cut(id: &str) -> String {
     id.chars().take(ID).collect()
 }
 
-/// The argument that tells most of a tool's call, the best first.
+/// The arguments that describe a tool's call best, in order of preference.
 const ARGUMENTS: [&str; 11] = [
     "command",
     "file_path",
@@ -266,7 +267,7 @@ fn doing(tool: &str, input: &Value) -> String {
         let text = words(input.get(name)?)?;
         let line = text.trim().lines().next().unwrap_or_default();
         let is_path = name.to_lowercase().contains("path") || *name == "fileName";
-        // A sidebar is narrow.
+        // A sidebar is narrow, so only the last part of a path is shown.
         let line = if is_path { line.rsplit(['/', '\\']).next().unwrap_or(line) } else { line };
         (!line.is_empty()).then(|| line.to_owned())
     });

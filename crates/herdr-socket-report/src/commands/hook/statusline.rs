@@ -1,4 +1,4 @@
-//! `statusline`: model and context from what an agent gives its status line.
+//! `statusline`: reports model and context from what an agent gives its status line.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     command: Vec<OsString>,
 }
 
-/// What a status line is told.
+/// The content of a status line's call.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Status {
     model: Option<String>,
@@ -68,7 +68,7 @@ impl Args {
         let said = Said { events: status.events(), first_title: None };
         let exit = report(self.common, agent, false, |_| said);
         match drawing {
-            // The line is that command's, and so is how it ended.
+            // The drawing command decides about the line and the exit code.
             Some(Some(mut child)) => match child.wait() {
                 Ok(status) => std::process::exit(status.code().unwrap_or(1)),
                 Err(_) => exit,
@@ -88,7 +88,7 @@ fn draw(command: &mut Command, call: &[u8]) -> Option<Child> {
         }
     };
     if let Some(mut stdin) = child.stdin.take() {
-        // A command that does not read it draws all the same.
+        // A command that does not read its stdin can still draw.
         let _ = stdin.write_all(call);
     }
     Some(child)
@@ -115,7 +115,7 @@ impl Status {
         [model, used, title].into_iter().flatten().collect()
     }
 
-    /// `Opus · 34k/200k`.
+    /// The line, such as `Opus · 34k/200k`.
     pub(super) fn line(&self) -> String {
         let context = self.used.map(|used| show_context(used, self.window));
         let parts: Vec<_> = self.model.iter().cloned().chain(context).collect();
@@ -123,15 +123,15 @@ impl Status {
     }
 }
 
-/// `Opus 4.8 (1M context)`: the token for the context says how large it is, and
-/// a row of the sidebar has 25 columns.
+/// The name without the size of the window, as in `Opus 4.8 (1M context)`. The token for the
+/// context shows the size, and a row of the sidebar has 25 columns.
 fn without_window(name: &str) -> &str {
     let before = name.strip_suffix(" context)").and_then(|rest| rest.rsplit_once(" ("));
     before.map_or(name, |(model, _)| model)
 }
 
-/// The tokens in the context: a number, or what went in, of which a part may
-/// come from a cache.
+/// The number of tokens in the context: a plain number, or the sum of the input, part of which
+/// may come from a cache.
 fn used(usage: &Value) -> Option<u64> {
     let part = |name: &str| usage.get(name).and_then(Value::as_u64);
     usage.as_u64().or_else(|| {

@@ -1,5 +1,5 @@
-//! A settings file of somebody else: read, replaced as a whole, never half
-//! written, and kept as it was before.
+//! A settings file of another program. It is replaced as a whole, so that it is never half
+//! written, and a copy of its first state is kept.
 
 use std::fs;
 use std::io::{self, Write};
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// The file that a path leads to, which may be a link.
+/// A settings file and the file that its path leads to, which may be a link.
 #[derive(Debug)]
 pub(super) struct SettingsFile {
     path: PathBuf,
-    /// Where the path leads.
+    /// The path without links.
     real: PathBuf,
 }
 
-/// What a copy is called: as the file, with this at its end.
+/// The suffix of the copy's name.
 const COPY: &str = ".before-herdr-socket-report";
 
 impl SettingsFile {
     /// # Errors
     ///
-    /// A sentence, where the path is a link that leads nowhere.
+    /// A message, if the path is a link that leads nowhere.
     pub(super) fn at(path: PathBuf) -> Result<Self, String> {
         let real = match fs::canonicalize(&path) {
             Ok(real) => real,
@@ -31,12 +31,12 @@ impl SettingsFile {
         Ok(Self { path, real })
     }
 
-    /// Its text; `None` if there is no such file.
+    /// The text of the file; `None` if it does not exist.
     pub(super) fn read(&self) -> Result<Option<String>, String> {
         read(&self.real).map_err(|error| told(&self.path, &error))
     }
 
-    /// Replaces it. A reader sees the old text or the new one.
+    /// Replaces the file. A reader sees either the old text or the new one.
     pub(super) fn write(&self, text: &str) -> Result<(), String> {
         self.replace(text).map_err(|error| told(&self.path, &error))
     }
@@ -45,7 +45,7 @@ impl SettingsFile {
         fs::remove_file(&self.real).map_err(|error| told(&self.path, &error))
     }
 
-    /// Its copy from before our first change.
+    /// The copy from before the first change.
     pub(super) fn copy(&self) -> Self {
         let mut path = self.real.clone().into_os_string();
         path.push(COPY);
@@ -60,13 +60,12 @@ impl SettingsFile {
     fn replace(&self, text: &str) -> io::Result<()> {
         let old = fs::metadata(&self.real).ok();
         if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
-            // A file beside it could take its place all the same, and whoever
-            // protected it does not want that.
+            // A new file could still replace a read-only one, but its owner does not want that.
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
         }
         let folder = self.real.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder)?;
-        // Nobody else reads it: settings may hold keys.
+        // Only the owner may read the new file, because settings may contain keys.
         let mut file = NamedTempFile::new_in(folder)?;
         file.write_all(text.as_bytes())?;
         if let Some(old) = old {

@@ -1,30 +1,30 @@
-//! Hooks in an agent's JSON settings, which may have comments and odd
-//! formatting: added without touching anything else.
+//! Hooks in an agent's JSON settings, which may have comments and unusual formatting. They are
+//! added without changing anything else.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 
 use crate::commands::agents::{Agent, Setup};
 
-/// Hooks of one agent that call this program.
+/// The hooks of one agent that call this program.
 #[derive(Debug)]
 pub(super) struct Hooks {
     pub(super) agent: &'static Agent,
-    /// Where this program is, or its name if it is in `PATH`.
+    /// The path of this program, or its name if it is in `PATH`.
     pub(super) program: String,
 }
 
-/// What every command of ours has in it.
+/// The text by which a hook of this program is recognised.
 const MARK: &str = "herdr-socket-report";
-/// Before the status line that was there.
+/// What stands before the command of the previous status line.
 const WRAPS: &str = " -- sh -c ";
 
 impl Hooks {
-    /// The settings with our hooks; the same text if they are there.
+    /// The settings with the hooks added. The text is unchanged if they are there already.
     ///
     /// # Errors
     ///
-    /// A sentence, where the text is not what the agent could read.
+    /// A message, if the agent could not read the text.
     pub(super) fn add(&self, text: &str) -> Result<String, String> {
         let root = CstRootNode::parse(text, &OPTIONS).map_err(|error| error.to_string())?;
         let object = root.object_value_or_create().ok_or("expected a JSON object")?;
@@ -60,7 +60,7 @@ impl Hooks {
         content.replacen("\"herdr-socket-report\"", &program, 1)
     }
 
-    /// This program as a word of a shell.
+    /// This program as one word of a shell command.
     fn program(&self) -> String {
         let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
         let program = &self.program;
@@ -70,7 +70,7 @@ impl Hooks {
     fn command(&self, event: &str) -> String {
         let (agent, program) = (self.agent, self.program());
         match agent.setup {
-            // Its calls do not hold the event.
+            // Calls of this agent do not contain the event's name.
             Setup::Flat { .. } => format!("{program} hook {} {event}", agent.name),
             _ => format!("{program} hook {}", agent.name),
         }
@@ -100,13 +100,13 @@ impl Hooks {
         }
     }
 
-    /// Whether a hook, as it stands in the settings, calls us.
+    /// Whether a hook in the settings calls this program.
     pub(super) fn calls_us(&self, hook: &str) -> bool {
         hook.contains(MARK) && hook.contains(&format!(" hook {}", self.agent.name))
     }
 
-    /// What a status line's command was before ours was put there, empty for
-    /// none. `None` if it is not ours.
+    /// The command of the status line before this program's was set, empty if there was none.
+    /// `None` if the command is not this program's.
     pub(super) fn before_ours(command: &str) -> Option<String> {
         let ours = command.contains(MARK) && command.contains(" statusline ");
         ours.then(|| {
@@ -127,7 +127,7 @@ impl Hooks {
             place.append(last, object(&[("type", "command".into()), ("command", command)]));
             return Ok(());
         };
-        // A status line of another kind stays as it is.
+        // A status line of another kind is left as it is.
         let Some(statusline) = statusline.object_value() else { return Ok(()) };
         if let Some(command) = text_of(&statusline, "command")
             && !command.contains(MARK)
@@ -139,8 +139,7 @@ impl Hooks {
     }
 }
 
-/// JSON with comments and trailing commas; nothing else that an agent may not
-/// read.
+/// JSON with comments and trailing commas. Agents may not be able to read other extensions.
 pub(super) const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_loose_object_property_names: false,
@@ -161,7 +160,7 @@ fn text_of(object: &CstObject, key: &str) -> Option<String> {
     object.get(key)?.value()?.as_string_lit()?.decoded_value().ok()
 }
 
-/// As one word of a shell.
+/// Quotes a text as one word of a shell command.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -1,4 +1,4 @@
-//! `init`: what an agent's settings, and Herdr's, need to show all of it.
+//! `init`: adds to an agent's settings, or to Herdr's, what is needed to show everything.
 
 mod file;
 mod hooks;
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     remove: bool,
 }
 
-/// Whose settings are meant.
+/// Whose settings are changed.
 enum Target {
     Agent(Hooks),
     Herdr,
@@ -86,7 +86,7 @@ fn target(name: &str) -> Result<Target, String> {
     })
 }
 
-/// What is wrong with a file's text, and that it is as it was.
+/// An error about a file's text, with the path.
 fn named(file: &SettingsFile, wrong: String) -> String {
     let path = file.path().display().to_string();
     if wrong.starts_with(&path) { wrong } else { format!("{path}: {wrong}; nothing is changed") }
@@ -102,7 +102,7 @@ impl Target {
         file.ok_or_else(|| "HOME is not set, so nobody knows where the settings are".to_owned())
     }
 
-    /// What else there is to do, as a line.
+    /// What else the user has to do, as a line.
     fn note(&self) -> String {
         match self {
             Self::Agent(hooks) if !hooks.agent.note.is_empty() => format!("{}\n", hooks.agent.note),
@@ -136,12 +136,12 @@ impl Target {
     }
 }
 
-/// Whether a plugin's file is ours.
+/// Whether a plugin's file was written by `init`.
 fn is_plugin(text: &str) -> bool {
     text.starts_with("// Written by `herdr-socket-report init`")
 }
 
-/// How others find this program: by its name, if that is this one.
+/// How other programs find this one: by its name if `PATH` leads to it, otherwise by its path.
 fn program() -> String {
     let name = "herdr-socket-report";
     let Ok(this) = std::env::current_exe() else { return name.to_owned() };
@@ -166,7 +166,7 @@ fn write(target: &Target, file: &SettingsFile) -> Result<String, String> {
         return Ok(format!("{path} has it already\n"));
     }
     let mut done = String::new();
-    // A copy of what is ours already would be of no use.
+    // A copy of a file that `init` itself wrote would be useless.
     if before.is_some() && target.take_out(text)? == text {
         let copy = file.copy();
         copy.write(text)?;
@@ -223,7 +223,7 @@ fn preview(target: &Target, file: &SettingsFile) -> Result<String, String> {
     Ok(text)
 }
 
-/// Which agents there are, and what each would get.
+/// Lists the agents and what each would show.
 fn overview() -> String {
     let mut text = String::new();
     let (found, missing): (Vec<_>, Vec<_>) = AGENTS.iter().partition(|agent| is_there(agent));
@@ -247,7 +247,7 @@ fn is_there(agent: &Agent) -> bool {
     folder.is_some_and(|folder| folder.is_dir()) || in_path(agent.program).is_some()
 }
 
-/// Whether it is set up, or how to do that.
+/// Whether the hooks are set up, or how to set them up.
 fn standing(name: &str, target: &Target) -> String {
     let state = || {
         let file = SettingsFile::at(target.file()?)?;

@@ -1,5 +1,5 @@
-//! Our hooks taken out of JSON settings, by the places that the parser gives:
-//! every comment and every blank of others stays.
+//! Removes this program's hooks from JSON settings. The parser's positions are used to cut them
+//! out, so that all comments and spaces of the user stay.
 
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
@@ -7,14 +7,14 @@ use jsonc_parser::{CollectOptions, parse_to_ast};
 
 use super::hooks::{Hooks, OPTIONS};
 
-/// A text, and what of it is to be replaced: from where, to where, by what.
+/// A text and its replacements, each with start, end and new text.
 struct Removal<'a> {
     hooks: &'a Hooks,
     text: &'a str,
     edits: Vec<(usize, usize, String)>,
 }
 
-/// The settings without our hooks, of whatever version they are.
+/// The settings without the hooks of any version of this program.
 pub(super) fn remove(hooks: &Hooks, text: &str) -> Result<String, String> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS);
     let value = parsed.map_err(|error| error.to_string())?.value;
@@ -31,13 +31,13 @@ pub(super) fn remove(hooks: &Hooks, text: &str) -> Result<String, String> {
 }
 
 impl Removal<'_> {
-    /// Takes our hooks out of a value; whether nothing else was there.
+    /// Removes the hooks from a value. Returns whether nothing else was in it.
     fn prune(&mut self, value: &Value) -> bool {
         match value {
             Value::Object(object) if self.is_ours(object) => true,
             Value::Object(object) => {
                 let goes = self.properties(object, |this, _, value| this.prune(value));
-                // A group is nothing without its hooks.
+                // A group without hooks has no use.
                 let of_group = |(property, goes): (&ObjectProp, &bool)| {
                     *goes && property.name.as_str() == "hooks"
                 };
@@ -53,14 +53,13 @@ impl Removal<'_> {
         }
     }
 
-    /// Whether this is one hook, and one that calls us.
+    /// Whether this is a hook and calls this program.
     fn is_ours(&self, hook: &Object) -> bool {
         let texts = hook.properties.iter().filter_map(|property| property.value.as_string_lit());
         texts.into_iter().any(|text| self.hooks.calls_us(&text.value))
     }
 
-    /// Puts the status line's command back that was there; whether there was
-    /// none.
+    /// Restores the previous command of the status line. Returns whether there was none.
     fn statusline(&mut self, value: &Value, path: &[&str]) -> bool {
         let Value::Object(object) = value else { return false };
         if let [first, path @ ..] = path {
@@ -81,7 +80,7 @@ impl Removal<'_> {
         }
     }
 
-    /// Takes those properties out that go; which they are.
+    /// Removes the properties that have become empty, and returns which those are.
     fn properties(
         &mut self,
         object: &Object,
@@ -93,7 +92,7 @@ impl Removal<'_> {
         goes
     }
 
-    /// Whether all that was in a list goes, and no comment stays.
+    /// Whether everything in a list is removed, comments included.
     fn is_all(&self, list: Range, items: &[impl Ranged], goes: &[bool]) -> bool {
         let mut at = list.start;
         let ends = items.iter().map(|item| (item.range().start, item.range().end));
@@ -105,7 +104,7 @@ impl Removal<'_> {
         !goes.is_empty() && goes.iter().all(|goes| *goes) && is_bare
     }
 
-    /// Takes items of a list out, each with a comma.
+    /// Removes items from a list, each with its comma.
     fn items(&mut self, end: usize, items: &[impl Ranged], goes: &[bool]) {
         let mut commas: Vec<_> = items
             .iter()
@@ -117,7 +116,7 @@ impl Removal<'_> {
             .collect();
         for (index, item) in items.iter().enumerate().filter(|(index, _)| goes[*index]) {
             let mut cut = (item.range().start, item.range().end);
-            // The last one has none behind it.
+            // The last item has no comma after it.
             let comma = commas[index].take();
             let comma = comma.or_else(|| commas[..index].iter_mut().rev().find_map(Option::take));
             if let Some(comma) = comma {
@@ -132,7 +131,7 @@ impl Removal<'_> {
         }
     }
 
-    /// Where the comma between two items is, past the comments.
+    /// The position of the comma between two items, outside comments.
     fn comma(&self, from: usize, to: usize) -> Option<usize> {
         let mut at = from;
         while at < to {
@@ -148,7 +147,7 @@ impl Removal<'_> {
         None
     }
 
-    /// The whole lines of a cut, if there is nothing else on them.
+    /// Extends a cut to whole lines, if nothing else is on them.
     fn lines(&self, (start, end): (usize, usize)) -> (usize, usize) {
         let blank = |c: char| c == ' ' || c == '\t';
         let before = self.text[..start].trim_end_matches(blank);
@@ -165,7 +164,7 @@ impl Removal<'_> {
         let mut text = String::new();
         let mut at = 0;
         for (start, end, new) in self.edits {
-            // A cut may be in another one, or share the end of a line with it.
+            // A cut may lie in another one or share the end of a line with it.
             text.push_str(&self.text[at..start.max(at)]);
             text.push_str(&new);
             at = end.max(at);

@@ -1,17 +1,17 @@
-//! The sidebar's rows in Herdr's own settings.
+//! The rows of the sidebar in Herdr's own settings.
 
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 use crate::commands::sidebar::{ADDED, AGENTS, ROWS, missing};
 
-/// Most rows that Herdr takes.
+/// How many rows Herdr accepts.
 const ROWS_MAX: usize = 16;
 
-/// The settings with rows that show everything; the same text if they do.
+/// The settings with rows that show everything. The text is unchanged if they do already.
 ///
 /// # Errors
 ///
-/// A sentence, where Herdr could not read them either.
+/// A message, if Herdr could not read the settings either.
 pub(super) fn add(text: &str) -> Result<String, String> {
     let mut settings = parse(text)?;
     let mut table: &mut dyn TableLike = settings.as_table_mut();
@@ -42,7 +42,7 @@ pub(super) fn add(text: &str) -> Result<String, String> {
     if rows.len() + ADDED.len() > ROWS_MAX {
         return Err(format!("Herdr takes {ROWS_MAX} rows at most, so there is no room for more"));
     }
-    // As the row before: on a line of its own, or not.
+    // A row is placed like the row before it, on a line of its own or not.
     let prefix = rows.iter().last().and_then(|row| row.decor().prefix()?.as_str());
     let prefix = prefix.filter(|prefix| !prefix.contains('#')).unwrap_or(" ").to_owned();
     for row in ADDED {
@@ -77,7 +77,7 @@ pub(super) fn remove(text: &str) -> Result<String, String> {
     Ok(if rows.len() == before { text.to_owned() } else { settings.to_string() })
 }
 
-/// Whether a row has just these tokens, as `add` writes them.
+/// Whether a row has exactly these tokens, as `add` writes them.
 fn is_row(row: &Value, tokens: &[&str]) -> bool {
     let row = row.as_array().map(|row| row.iter().map(Value::as_str));
     row.is_some_and(|row| row.eq(tokens.iter().copied().map(Some)))

@@ -18,11 +18,11 @@ use crate::output::say;
 use crate::place::REPLY_MAX;
 use crate::wait::blocking;
 
-/// Set to 1 by a daemon that serves several panes, so that nothing it starts
-/// takes the daemon's own pane for its target.
+/// Set to 1 by a daemon that serves several panes, so that its children never take the daemon's
+/// own pane as their target.
 const SHARED: &str = "HERDR_REPORT_SHARED";
 
-/// The longest text that is read from stdin.
+/// The longest text that is read from stdin, in bytes.
 const TEXT_MAX: u64 = 64 * 1024;
 
 pub(crate) fn run(args: &Args) -> Exit {
@@ -109,8 +109,8 @@ fn origin() -> Origin {
     pane.map_or(Origin::Outside, Origin::Pane)
 }
 
-/// Keys by their names, and what is meant behind a colon. All are read before
-/// the first is pressed.
+/// Presses keys. A word that begins with a colon is an intent. All words are parsed before the
+/// first key is pressed.
 async fn press(control: &PaneControl, target: &Target, words: &[String]) -> Result<(), Error> {
     enum Press {
         Keys(Vec<Key>),
@@ -173,8 +173,7 @@ fn given(text: &str) -> Result<String, Error> {
     Ok(read)
 }
 
-/// Tells changes until a signal comes, the named panes are gone, or nobody reads
-/// any more.
+/// Prints changes until a signal arrives, the named panes are gone, or the reader is gone.
 async fn watch(control: &PaneControl, targets: Vec<Target>, json: bool) -> Result<Told, Error> {
     let signals = Signals::catch().map_err(|error| wrong(&error))?;
     let mut changes = control.changes(targets);
@@ -191,7 +190,7 @@ async fn watch(control: &PaneControl, targets: Vec<Target>, json: bool) -> Resul
                     return Ok(Told::nothing());
                 }
             }
-            // A watch outlives its server.
+            // A watch continues when its server comes back.
             Err(error) if matches!(error.kind(), ErrorKind::NoServer | ErrorKind::Timeout) => {
                 if !std::mem::replace(&mut away, true) {
                     say(&error.to_string());

@@ -1,4 +1,4 @@
-//! What happened, for people, for programs and as an exit code.
+//! The outcome of a `pane` command as text, as JSON and as an exit code.
 
 use std::io::{self, Write as _};
 
@@ -16,7 +16,7 @@ pub(super) struct Told {
     text: String,
     json: Value,
     exit: Exit,
-    /// It goes to stderr unless it is JSON.
+    /// Whether it is an error, which goes to stderr unless JSON is wanted.
     wrong: bool,
 }
 
@@ -93,7 +93,7 @@ impl Told {
 
     pub(super) fn reading(reading: &Reading) -> Self {
         let mut text = reading.text.trim_end_matches('\n').to_owned();
-        // Escape sequences are for who asked for them.
+        // Escape sequences are printed only if colours were asked for.
         text.retain(|c| reading.ansi || !c.is_control() || c == '\n');
         Self::new(text, json!(reading), Exit::Fine)
     }
@@ -150,7 +150,7 @@ impl Told {
         Self::new(strip_controls(&text), json!(change), Exit::Fine)
     }
 
-    /// Prints it; false if nobody reads any more.
+    /// Prints the outcome; false if the reader is gone.
     pub(super) fn print(&self, json: bool) -> bool {
         if self.json.is_null() || (self.text.is_empty() && !json) {
             return true;

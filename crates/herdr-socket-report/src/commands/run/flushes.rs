@@ -1,5 +1,5 @@
-//! Flush lines: answered when everything before them is delivered, while the
-//! lines after them are read.
+//! Flush lines. Each is answered when everything before it is delivered, while later lines are
+//! already read.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use serde_json::Value;
 
 use super::voice::Voice;
 
-/// Most flushes that wait at a time, each on a thread. A host that waits for
-/// its answers has one.
+/// How many flushes may wait at a time, each on its own thread. A host that waits for its
+/// answers has only one.
 const OPEN_MAX: usize = 32;
 
 pub(crate) struct Flushes {
     handle: Handle,
     voice: Voice,
     open: Cell<usize>,
-    /// Says that one is over.
+    /// Tells that a flush has ended.
     over: Sender<()>,
     overs: Receiver<()>,
     ends: Arc<AtomicBool>,
@@ -45,8 +45,7 @@ impl Flushes {
         let over = Over(self.over.clone());
         thread::spawn(move || {
             let refusal = match handle.flush(timeout) {
-                // A reporter that closes drops what waits, and then nothing
-                // waits any more.
+                // A reporter that closes drops everything that has not been sent.
                 _ if ends.load(Ordering::Relaxed) => Some("ended"),
                 Flushed::Delivered => None,
                 Flushed::NotReporting(why) => Some(why.as_str()),
@@ -57,12 +56,12 @@ impl Flushes {
         });
     }
 
-    /// What is not delivered by now will not be.
+    /// Ends all flushes: what is not delivered by now will not be.
     pub(crate) fn end(&self) {
         self.ends.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until all are answered, at most `within`.
+    /// Waits until all flushes are answered, for at most `within`.
     pub(crate) fn settle(&self, within: Duration) {
         let end = Instant::now() + within;
         while self.open.get() > 0 {
@@ -75,7 +74,7 @@ impl Flushes {
     }
 }
 
-/// Says so when it goes, also by a panic or a thread that never was.
+/// Tells when it is dropped, also after a panic or if the thread could not start.
 struct Over(Sender<()>);
 
 impl Drop for Over {

@@ -89,7 +89,7 @@ fn begin(args: Args) -> Result<Exit, Stop> {
     if args.leave_state {
         loaded.settings.config.leave_state = true;
         loaded.settings.config.own_label = false;
-        // They are about states of a label that Herdr knows.
+        // The warnings are about the states of a label that Herdr knows.
         loaded.warnings.clear();
     }
     let place = args.pane.find().map_err(usage)?;
@@ -113,7 +113,7 @@ fn begin(args: Args) -> Result<Exit, Stop> {
         ));
         return Ok(voice.finish(Exit::Fine));
     }
-    // Whoever types has no other sign of life.
+    // Somebody who types sees no other sign that the program works.
     let typed = args.pid.is_none() && isatty(stdin());
     if typed {
         voice.say(r#"type events such as {"event": "agent_started"}; Ctrl-D ends it"#);
@@ -140,7 +140,7 @@ fn begin(args: Args) -> Result<Exit, Stop> {
     Ok(session.run(host.flatten()))
 }
 
-/// A reporter for a place; an inert one where there is nothing to report to.
+/// A reporter for a place; an inert one if there is nothing to report to.
 fn reporter(
     settings: Settings,
     place: &Place,
@@ -152,7 +152,7 @@ fn reporter(
         builder = terminal.told_by(builder);
     }
     if let Some(host) = host {
-        // Whether the pane is ours is asked about the agent, not about us.
+        // The agent has to run in the pane; this process may run elsewhere.
         builder = builder.process(host);
     }
     match place {

@@ -1,4 +1,4 @@
-//! From the first line to the release.
+//! The main part of `run`, from the first line to the release.
 
 use std::time::{Duration, Instant};
 
@@ -20,29 +20,29 @@ use crate::place::Place;
 use crate::reach::{Unreached, reach};
 use crate::supervisor::Watched;
 
-/// How long the end may take, delivery of the last state and release together:
-/// half a second with the end of the process itself.
+/// The time limit for delivering the last state and the release. With the end of the process
+/// itself it is half a second.
 const END: Duration = Duration::from_millis(480);
-/// How much of it the last state and the open flushes may take.
+/// The part of it for the last state and the open flushes.
 const LAST_STATE: Duration = Duration::from_millis(250);
-/// What the reporter's last words may take after its end.
+/// The time limit for the last diagnostics after the reporter has ended.
 const GRACE: Duration = Duration::from_millis(100);
 
 pub(crate) struct Session {
     pub(crate) reporter: Reporter,
-    /// Which clients are heard, and the pane's lease; nothing outside a pane.
+    /// The rules for clients, and the lease of the pane; `None` outside a pane.
     pub(crate) lease: Option<(Admission, LeaseFile)>,
     pub(crate) place: Place,
     pub(crate) voice: Voice,
-    /// Nothing is said about lines: nobody reports here.
+    /// Whether wrong lines are left out without a message, because nothing is reported.
     pub(crate) quiet: bool,
     pub(crate) strict: bool,
-    /// Whether another user's socket will do.
+    /// Whether a socket of another user is accepted.
     pub(crate) allow_foreign_socket: bool,
 }
 
 impl Session {
-    /// Reads to the end and gives the pane back.
+    /// Reads the input to its end and releases the pane.
     pub(crate) fn run(self, host: Option<Watched>) -> Exit {
         let signals = match Signals::catch() {
             Ok(signals) => signals,
@@ -64,14 +64,15 @@ impl Session {
         let end = self.read(&mut stdin, &handle, &flushes);
 
         stdin.signals().end_at_once_soon();
-        // While the lease is still ours, so that nobody finds a dead socket.
+        // The sockets are closed while the lease is still held, so that no client finds a dead
+        // socket.
         if let Some(control) = &mut control {
             control.close();
         }
         let over = Instant::now() + END;
         if end == End::Input {
-            // A host that writes its last state and exits wants it seen, and a
-            // server that cannot be reached is worth its diagnostic.
+            // A host that writes its last state and exits wants that state shown, and a server
+            // that does not answer has to be reported.
             handle.flush(LAST_STATE);
         }
         flushes.settle(LAST_STATE.min(left(over)));
@@ -79,17 +80,16 @@ impl Session {
         let Self { reporter, lease, place, voice, strict, allow_foreign_socket, .. } = self;
         let ended = reporter.close(left(over));
         flushes.settle(GRACE);
-        // A reporter that hangs must not hang the program, so the thread is not joined.
+        // The thread is not joined, because a reporter that hangs must not hang the program.
         let _ = follower.recv_timeout(GRACE);
         if let Some(control) = control {
             control.finish();
         }
 
         let outcome = match &place {
-            // With `--strict` somebody wants to know that nothing shows.
+            // With `--strict` the caller wants to know that nothing is shown.
             Place::Outside(_) | Place::Broken(_) => Exit::Unreachable,
-            // Where no event made the reporter try, a broken socket would go
-            // unnoticed.
+            // If no event made the reporter connect, a broken socket would not be noticed.
             Place::Pane(endpoint)
                 if active && end == End::Input && handle.counters().offered == 0 =>
             {
@@ -124,7 +124,7 @@ impl Session {
     }
 }
 
-/// What a batch of lines is taken by.
+/// Takes a batch of lines.
 struct Batch<'a> {
     session: &'a Session,
     handle: &'a Handle,
@@ -151,8 +151,8 @@ fn left(over: Instant) -> Duration {
     over.saturating_duration_since(Instant::now())
 }
 
-/// Says why nothing was delivered where this ends before the reporter gave up
-/// waiting: for another one to leave the pane, or for the server.
+/// Explains why nothing was delivered, if the input ends while the reporter still waits for
+/// another owner of the pane or for the server.
 fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, voice: &Voice) {
     let counters = handle.counters();
     let unheard = counters.dropped > 0 && counters.delivered == 0;
@@ -165,13 +165,13 @@ fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, voice: &Voice) 
     } else if end == End::Input {
         (Timeout, "nothing was delivered: the server did not answer before the end")
     } else {
-        // A signal may come before anything was said.
+        // A signal may arrive before there was anything to report.
         return;
     };
     voice.raise(kind, detail);
 }
 
-/// Says that the row may stay, where no diagnostic has said why.
+/// Says that the row may stay, if no diagnostic has said why.
 fn explain_loss(ended: Ended, voice: &Voice) {
     let told = [ConnectFailed, Timeout, NotPaneApi, ProtocolRejected];
     if ended == Ended::NotReleased && !voice.raised(&told) {
@@ -183,7 +183,7 @@ fn explain_loss(ended: Ended, voice: &Voice) {
 
 fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     let counters = handle.counters();
-    // What is delivered beside a state that fails does not show.
+    // If the state fails, title and tokens that were delivered do not show.
     let shown = counters.applied > 0 || !voice.raised(&[ConnectFailed, ProtocolRejected]);
     let (offered, delivered) = (counters.offered > 0, counters.delivered > 0 && shown);
     let lost = ended == Ended::NotReleased;
@@ -192,7 +192,7 @@ fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
     } else if !delivered && voice.raised(&[ProtocolRejected]) {
         Exit::Refused
     } else if offered && !delivered && voice.raised(&[Deferred, ForeignPane]) {
-        // With a loaded reporter nothing is offered, and nothing is missed.
+        // A reporter that defers to a loaded one sends nothing, which is what was asked for.
         Exit::Refused
     } else {
         Exit::Fine

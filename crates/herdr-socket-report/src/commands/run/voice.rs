@@ -1,5 +1,5 @@
-//! What `run` says: sentences on stderr, output lines on stdout. Neither ever
-//! holds the reading of the input up.
+//! The output of `run`: messages on stderr and output lines on stdout. Neither ever blocks the
+//! reading of the input.
 
 use std::fs::File;
 use std::io;
@@ -18,24 +18,23 @@ use crate::exit::Exit;
 use crate::output::{Lines, NAME, Outlet, Record};
 use crate::wait::blocking;
 
-/// How long the end waits for somebody to read what was said.
+/// The time limit for writing the last lines.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Says things. Clones say them in the same place.
+/// The output of `run`. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Voice {
     errors: Lines,
     output: Lines,
     receipts: bool,
-    /// Stdout and stderr are one, and everything is told on stdout.
+    /// Whether stdout and stderr lead to the same place and everything is written to stdout.
     once: bool,
     raised: Arc<Mutex<Vec<DiagnosticKind>>>,
     outlets: Arc<Mutex<Option<(Outlet, Outlet)>>>,
 }
 
 impl Voice {
-    /// Begins to speak on stdout and stderr; with `receipts`, everything is
-    /// told on stdout too.
+    /// Starts the output. With `receipts`, everything is also written to stdout.
     pub(crate) fn start(receipts: bool) -> Self {
         let errors = Outlet::start("stderr", io::stderr());
         let output = Outlet::start("stdout", io::stdout());
@@ -53,17 +52,17 @@ impl Voice {
         self.errors.clone()
     }
 
-    /// One sentence on stderr.
+    /// Writes a message to stderr.
     pub(crate) fn say(&self, what: &str) {
         self.errors.put(&format!("{NAME}{}", strip_controls(what)));
     }
 
-    /// A diagnostic on stderr, and on stdout if everything is told there.
+    /// Writes a diagnostic to stderr, and to stdout if receipts are wanted.
     pub(crate) fn diagnose(&self, diagnostic: &str, detail: &str) {
         self.tell(diagnostic, detail, &format!("{diagnostic}: {detail}"));
     }
 
-    /// A line that is not an event, or one of which something was left out.
+    /// Reports a line that is not an event, or an event of which a part was left out.
     pub(crate) fn bad_line(&self, line: u64, why: &str) {
         let detail = format!("line {line}: {why}");
         self.tell("bad_line", &detail, &detail);
@@ -83,8 +82,8 @@ impl Voice {
         self.output.put(&record.line());
     }
 
-    /// Passes on what the reporter says, until it has ended. What comes back
-    /// hangs up when everything is passed on.
+    /// Writes the reporter's receipts and diagnostics until it has ended. The returned receiver
+    /// is disconnected when everything has been written.
     pub(crate) fn follow(
         &self,
         mut diagnostics: Feed<Diagnostic>,
@@ -126,17 +125,17 @@ impl Voice {
         exit
     }
 
-    /// A diagnostic of one of the reporter's kinds, which is remembered.
+    /// Writes a diagnostic of the reporter and remembers its kind.
     pub(crate) fn raise(&self, kind: DiagnosticKind, detail: &str) {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).push(kind);
-        // What does not fit is named by its line already.
+        // An event that exceeds a limit has already been reported with its line.
         if kind != DiagnosticKind::Limit {
             self.diagnose(kind.as_str(), detail);
         }
     }
 }
 
-/// Whether what is written to both comes out at the same place.
+/// Whether two descriptors lead to the same place.
 fn are_one(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> bool {
     let place = |fd: BorrowedFd<'_>| {
         let found = File::from(fd.try_clone_to_owned().ok()?).metadata().ok()?;

@@ -1,4 +1,4 @@
-//! One connection, forwarded byte for byte.
+//! Forwards one connection byte for byte.
 
 use std::future::pending;
 use std::io;
@@ -13,14 +13,14 @@ use tokio_util::io::InspectReader;
 use super::log::Log;
 use crate::control::is_ours;
 
-/// How long the server is not connected to for the sake of a client's first
-/// bytes. One that finds none at once looks again 100 ms later (protocol 7.3);
-/// who connects and says nothing is forwarded all the same.
+/// How long connecting to the server is put off until the client's first bytes. A server that
+/// finds none at once looks again 100 ms later (protocol 7.3). A client that sends nothing is
+/// connected after this time.
 const FIRST: Duration = Duration::from_millis(50);
-/// How long a full backlog is waited for, and how often it is tried.
+/// How long a full backlog is waited for, and how often connecting is tried.
 const BACKLOG: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(10);
-/// Bytes that are read at a time.
+/// How many bytes are read at a time.
 const CHUNK: usize = 16 * 1024;
 
 #[derive(Debug, Clone)]
@@ -50,10 +50,10 @@ impl Server {
     }
 }
 
-/// Forwards a connection until the server ends it or the client is gone.
+/// Forwards until the server ends the connection or the client is gone.
 pub(super) async fn forward(mut client: UnixStream, server: Server, log: Log, number: u64) {
     let mut first = Vec::with_capacity(CHUNK);
-    // Whether it said something, closed, or kept quiet shows again below.
+    // Whether the client sent something, closed or stayed silent is found out again below.
     let _ = timeout(FIRST, client.read_buf(&mut first)).await;
     let mut upstream = match server.connect().await {
         Ok(upstream) => upstream,
@@ -74,8 +74,8 @@ pub(super) async fn forward(mut client: UnixStream, server: Server, log: Log, nu
             if copy(&mut asked, &mut to_server).await.is_ok() {
                 let _ = to_server.shutdown().await;
             }
-            // The server may have more to say to a client that has said all,
-            // or why it reads no further.
+            // The server may still answer a client that has sent everything, or say why it
+            // reads no further.
             pending::<()>().await;
         };
         tokio::select! {

@@ -1,4 +1,4 @@
-//! The log: a line for each line that goes by.
+//! The log: one line for each line that is forwarded.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -6,10 +6,10 @@ use std::time::Instant;
 use super::redact::redact;
 use crate::output::Lines;
 
-/// Most bytes of a line that are shown.
+/// The longest part of a line that is shown, in bytes.
 const SHOWN_MAX: usize = 64 * 1024;
 
-/// Where the log goes, and what is shown. Writing to it never waits.
+/// Where the log goes, and what is shown in it. Writing to it never waits.
 #[derive(Clone)]
 pub(super) struct Log {
     out: Lines,
@@ -22,7 +22,7 @@ impl Log {
         Self { out, start: Instant::now(), redacts }
     }
 
-    /// What a connection says in one direction, `>` or `<`.
+    /// One direction of a connection: `>` from the client, `<` from the server.
     pub(super) fn direction(&self, connection: u64, sign: char) -> Direction {
         Direction { log: self.clone(), connection, sign, held: Vec::new(), length: 0 }
     }
@@ -37,18 +37,18 @@ impl Log {
     }
 }
 
-/// One direction of a connection: bytes in, lines out.
+/// Splits the bytes of one direction into log lines.
 pub(super) struct Direction {
     log: Log,
     connection: u64,
     sign: char,
-    /// The beginning of the line that has not ended.
+    /// The part of a line that has been forwarded so far.
     held: Vec<u8>,
     length: usize,
 }
 
 impl Direction {
-    /// Takes bytes that go by.
+    /// Takes bytes that are forwarded.
     pub(super) fn bytes(&mut self, mut bytes: &[u8]) {
         while let Some(newline) = bytes.iter().position(|byte| *byte == b'\n') {
             self.hold(&bytes[..newline]);
@@ -75,7 +75,7 @@ impl Direction {
         let mut text = match (self.log.redacts, cut) {
             (false, _) => escaped(&self.held),
             (true, 0) => escaped(redact(&self.held).as_bytes()),
-            // Half a line cannot be told apart into what may be shown.
+            // An incomplete line cannot be redacted.
             (true, _) => format!("<{} bytes", self.held.len()),
         };
         if cut > 0 {
@@ -91,14 +91,13 @@ impl Direction {
     }
 }
 
-/// Bytes as text that can neither move a cursor nor hide: what is not printable
-/// stands there as its number.
+/// Bytes as text. Characters that are not printable are replaced by their numbers.
 fn escaped(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
             match c {
-                // These do no harm.
+                // Printable ASCII is harmless.
                 ' '..='~' => text.push(c),
                 _ => text.extend(c.escape_debug()),
             }

@@ -1,4 +1,4 @@
-//! `tee`: a proxy before Herdr's socket that shows what goes over it.
+//! `tee`: a proxy before Herdr's socket that prints what is sent through it.
 
 mod forward;
 mod log;
@@ -51,11 +51,11 @@ pub(crate) struct Args {
     allow_foreign_socket: bool,
 }
 
-/// Most connections at a time. Further ones wait in the backlog.
+/// The most connections at a time. Further ones wait in the backlog.
 const CONNECTIONS_MAX: usize = 256;
-/// How long the connections that are there may take to end, and then the log.
+/// The time limit for open connections to end, and then for the log.
 const FAREWELL: Duration = Duration::from_millis(200);
-/// How long it is waited after an error of accepting.
+/// The pause after a connection could not be accepted.
 const AGAIN: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(args: &Args) -> Exit {
@@ -95,7 +95,7 @@ fn forward_all(args: &Args) -> Result<(), String> {
             () = accept(&listener, &server, &log, &mut connections) => {}
         }
         drop((listener, file));
-        // What is on its way may arrive.
+        // Lines that are being sent may still arrive.
         let _ = timeout(FAREWELL, async { while connections.join_next().await.is_some() {} }).await;
     });
     match outlet.finish(FAREWELL) {
@@ -124,7 +124,8 @@ async fn accept(
                         log.note(number, "refused: another user's connection");
                     }
                 }
-                // Out of descriptors, most likely: others go on.
+                // Most likely there are no free descriptors. The present connections are still
+                // served.
                 Err(error) => {
                     tracing::debug!(%error, "a connection cannot be accepted");
                     sleep(AGAIN).await;
@@ -134,8 +135,7 @@ async fn accept(
     }
 }
 
-/// Whether two paths are one place, whatever links lead there. What forwards to
-/// itself would never end.
+/// Whether two paths lead to the same file. A proxy to itself would never end.
 fn is_same(one: &Path, other: &Path) -> bool {
     let identity = |data: Metadata| (data.dev(), data.ino());
     let file = |path: &Path| fs::metadata(path).ok().map(identity);

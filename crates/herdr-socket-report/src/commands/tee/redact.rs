@@ -1,23 +1,23 @@
-//! Lines without what they say of a person's work.
+//! Redacts lines: removes what they tell about a person's work.
 
 use serde_json::{Map, Value};
 
-/// The fields whose texts are the protocol's own words, ids of its things, or
-/// names of programs. Every other text may be anything; and in a method that
-/// nobody here knows these may be, too, so they stay only if they look it.
+/// The fields whose texts are words of the protocol, its ids, or names of programs. Texts of
+/// other fields are hidden. In methods that are not known here these fields may contain
+/// anything too, so their texts stay only if they look like words.
 const KEPT: &str = "agent agent_status applies_to_source caller_pane_id code direction event \
     focused_pane_id focused_tab_id focused_workspace_id format id kind method \
     pane_id previous_pane_id reason session_start_source source state status tab_id \
     terminal_id type until version workspace_id";
 
-/// Longest text that is taken for a word, in bytes. A source has at most 80.
+/// The longest text that can be a word, in bytes. A source has at most 80.
 const WORD_MAX: usize = 80;
 
-/// Fields that hold texts under keys of a reporter's own choice.
+/// Fields with keys that a reporter chooses.
 const FREE: [&str; 2] = ["tokens", "state_labels"];
 
-/// The line with texts in place of which their lengths stand. A line that is no
-/// JSON is nothing but a text.
+/// The line with the lengths of texts in place of the texts. A line that is not JSON is
+/// replaced as a whole.
 pub(super) fn redact(line: &[u8]) -> String {
     match serde_json::from_slice::<Value>(line) {
         Ok(mut value) => {
@@ -57,19 +57,19 @@ fn hide_all(value: &mut Value) {
     }
 }
 
-/// A map's keys may be names of files, or sentences.
+/// Hides a map's keys, which may be names of files, or sentences.
 fn hide_keys(fields: &mut Map<String, Value>) {
     if fields.keys().all(|key| is_word(key)) {
         return;
     }
     for (number, (key, value)) in (1..).zip(std::mem::take(fields)) {
-        // Two of one length are two fields all the same.
+        // Two keys of the same length stay different.
         let key = if is_word(&key) { key } else { format!("{} {number}", length(&key)) };
         fields.insert(key, value);
     }
 }
 
-/// Whether it has the shape of the protocol's words, ids and names.
+/// Whether a text looks like a word, an id or a name of the protocol.
 fn is_word(text: &str) -> bool {
     text.len() <= WORD_MAX
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte))

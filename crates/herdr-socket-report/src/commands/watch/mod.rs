@@ -49,15 +49,15 @@ pub(crate) struct Args {
     allow_foreign_socket: bool,
 }
 
-/// From one look to the next.
+/// The interval between two reads.
 const LOOKS: Duration = Duration::from_secs(1);
 const FRAME: Duration = Duration::from_millis(250);
-/// How long the last lines may take.
+/// The time limit for writing the last lines.
 const END: Duration = Duration::from_millis(500);
-/// Smallest terminal that is drawn on: columns, lines.
+/// The smallest terminal that is drawn on: columns, lines.
 const ROOM: (u16, u16) = (30, 4);
 
-/// Watches until a signal comes or nobody reads any more.
+/// Watches until a signal arrives or the reader is gone.
 pub(crate) fn run(args: &Args) -> Exit {
     say_why(watch(args))
 }
@@ -69,16 +69,16 @@ fn watch(args: &Args) -> Result<Exit, Stop> {
     watch.map_err(|error| usage(format!("the watch cannot begin: {error}")))?.run(args)
 }
 
-/// The server's state, and the panes where only a shell runs.
+/// The server's state, and the panes in which only a shell runs.
 type Look = (Snapshot, HashSet<PaneId>);
 
-/// FileChecks at everything. Processes are asked for pane by pane, and only where an
-/// agent is on record.
+/// Reads the server's state. The processes are read pane by pane, for panes that have an agent
+/// on record.
 async fn look_at(client: &Client) -> Result<Look, Error> {
     let snapshot = client.call(&SessionSnapshot::default()).await?.snapshot;
     let mut without = HashSet::new();
     for agent in &snapshot.agents {
-        // A pane that went meanwhile is missing at the next look.
+        // A pane that has just been closed is missing from the next read.
         let reply = client.call(&ProcessInfoGet::new(agent.pane_id.clone())).await;
         let processes = reply.ok().map(|reply| reply.process_info);
         if Evidence::of(Some(agent), processes.as_ref()) == Evidence::OnlyShell {
@@ -123,7 +123,7 @@ impl Watch {
         Ok(Exit::Fine)
     }
 
-    /// What the server shows; `None` once a signal came.
+    /// What the server shows; `None` once a signal has arrived.
     fn look(&self) -> Option<Result<Look, Error>> {
         self.runtime.block_on(async {
             tokio::select! {
@@ -207,8 +207,7 @@ impl Watch {
     }
 }
 
-/// Whether the reader of a pipe has gone, which without a line to write nothing
-/// else would tell.
+/// Whether the reader of a pipe is gone. Without a line to write, nothing else would show that.
 fn nobody_reads() -> bool {
     let out = stdout();
     let mut polled = [PollFd::new(&out, PollFlags::empty())];

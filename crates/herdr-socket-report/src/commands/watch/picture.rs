@@ -1,4 +1,4 @@
-//! The agents as a picture that is drawn again and again.
+//! The agents as a picture that is redrawn.
 
 use std::time::Instant;
 
@@ -7,10 +7,10 @@ use super::told::age;
 use crate::picture::{Line, Style};
 use crate::text::wrapped;
 
-/// Most columns of a name, and of a state's text.
+/// The greatest width of a name, and of a state's text, in columns.
 const TEXT_MAX: usize = 30;
 
-/// Where it is drawn: columns and lines, and whether there are colours.
+/// The columns and lines to draw on, and whether there are colours.
 pub(super) type Paper = ((usize, usize), bool);
 
 pub(super) fn lines(
@@ -21,7 +21,7 @@ pub(super) fn lines(
     now: Instant,
 ) -> Vec<Line> {
     let counted = match rows.len() {
-        // Nobody knows.
+        // Without a server the agents are not known.
         0 if waiting.is_some() => "no server".to_owned(),
         0 => "no agents".to_owned(),
         1 => "1 agent".to_owned(),
@@ -40,7 +40,7 @@ pub(super) fn lines(
     for (place, row) in rows.iter().enumerate() {
         let entry = entry(row, columns, colour, now);
         let last = place + 1 == rows.len();
-        // A line is kept for the words about those that do not fit.
+        // One line is kept to say how many agents do not fit.
         if lines.len() + entry.len() + usize::from(!last) > room {
             let left = format!("+{} more", rows.len() - place);
             lines.push(Line::default().blanks(2).with(Style::Faint, &left));
@@ -52,7 +52,7 @@ pub(super) fn lines(
     lines
 }
 
-/// One or two lines: who and since when; and on what, if anybody said so.
+/// One or two lines: the agent with the age of its state, and what it works on, if known.
 fn entry(row: &Row, (name, state): (usize, usize), colour: bool, now: Instant) -> Vec<Line> {
     let agent = &row.agent;
     let (style, sign) = agent.sign(colour);

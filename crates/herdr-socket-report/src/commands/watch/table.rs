@@ -1,4 +1,4 @@
-//! What was seen of the agents, from one look to the next.
+//! The agents and how they change from one read to the next.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -16,16 +16,16 @@ pub(crate) struct Table {
     pub(crate) without_process: HashSet<PaneId>,
 }
 
-/// An agent and since when its state has been seen.
+/// An agent, and since when its present state has been seen.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) agent: Agent,
     since: Instant,
-    /// The state began while we watched, so its time is the whole of it.
+    /// Whether the state began while it was watched, so that its age is exact.
     pub(crate) witnessed: bool,
 }
 
-/// What is different from the look before.
+/// A difference from the previous read.
 #[derive(Debug)]
 pub(crate) struct Change {
     /// `appeared`, `changed` or `gone`.
@@ -44,7 +44,7 @@ impl Table {
         &self.rows
     }
 
-    /// Takes what the server shows now; what changed, in the server's order.
+    /// Takes what the server shows now and returns the changes, in the server's order.
     pub(crate) fn take(&mut self, snapshot: &Snapshot, now: Instant) -> Vec<Change> {
         let before = std::mem::take(&mut self.rows).into_iter();
         let mut before: HashMap<String, Row> =
@@ -79,7 +79,7 @@ impl Table {
         changes
     }
 
-    /// The server went away. What begins before it is seen again began unseen.
+    /// The server went away. States that begin before it is back begin unseen.
     pub(crate) fn lose_sight(&mut self) {
         self.looked = false;
     }
@@ -128,12 +128,12 @@ mod tests {
         assert!(table.take(&snapshot(&agent("w1:p1", "working", 4)), start + SECOND).is_empty());
         assert_eq!(table.rows()[0].seen(start + SECOND), SECOND);
 
-        // It was something else in between.
+        // There was another state in between.
         let changes = table.take(&snapshot(&agent("w1:p1", "working", 6)), start + 2 * SECOND);
         assert!(matches!(&changes[..], [it] if it.change == "changed" && it.row.witnessed));
         assert_eq!(table.rows()[0].seen(start + 5 * SECOND), 3 * SECOND);
 
-        // An idle that somebody has seen is not a new state (failure B30).
+        // An idle that a person has seen is not a new state (failure B30).
         table.take(&snapshot(&agent("w1:p1", "done", 7)), start + 6 * SECOND);
         let changes = table.take(&snapshot(&agent("w1:p1", "idle", 7)), start + 7 * SECOND);
         assert!(matches!(&changes[..], [it] if it.change == "changed"));

@@ -1,4 +1,4 @@
-//! Changes as lines: for people, and as JSON.
+//! Changes as lines, for people and as JSON.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ struct Record<'a> {
     seen_seconds: u64,
 }
 
-/// A change of the server itself.
+/// A change of the server as a line of JSON.
 #[derive(Serialize)]
 struct ServerRecord<'a> {
     change: &'static str,
@@ -33,7 +33,7 @@ impl Change {
         json_line(&Record { change, agent: &row.agent, seen_seconds: row.seen(now).as_secs() })
     }
 
-    /// The line for people; `time` is that since the start.
+    /// The line for people; `time` is the time since the start.
     pub(super) fn plain(&self, time: Duration, now: Instant) -> String {
         let Self { change, row } = self;
         let (agent, time) = (&row.agent, time.as_secs_f64());
@@ -57,8 +57,8 @@ pub(super) fn server_json(change: &'static str, detail: Option<&str>) -> String 
     json_line(&ServerRecord { change, detail: detail.as_deref() })
 }
 
-/// How long a state has been seen, in the largest unit that says something;
-/// `>` if it was there already.
+/// How long a state has been seen, in the largest unit that fits; with `>` if the state is
+/// older than the watch.
 pub(super) fn age(row: &Row, now: Instant) -> String {
     let seconds = row.seen(now).as_secs();
     let before = if row.witnessed { "" } else { ">" };
