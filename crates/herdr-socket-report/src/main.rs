@@ -10,8 +10,6 @@ mod cli;
 mod commands;
 #[cfg(unix)]
 mod control;
-#[cfg(not(unix))]
-mod elsewhere;
 mod exit;
 #[cfg(unix)]
 mod input;
@@ -29,6 +27,8 @@ mod settings;
 #[cfg(unix)]
 mod supervisor;
 mod text;
+#[cfg(not(unix))]
+mod unsupported;
 #[cfg(unix)]
 mod wait;
 #[cfg(unix)]
@@ -45,8 +45,8 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     // Only this program starts a supervisor, so it is not in the help or the completions.
-    if let Some(args) = supervisor::asked_for(std::env::args_os()) {
-        return supervisor::keep(&args).into();
+    if let Some(args) = supervisor::arguments(std::env::args_os()) {
+        return supervisor::run(&args).into();
     }
     let exit = match cli::Cli::try_parse() {
         Ok(cli) => cli.run(),
@@ -60,5 +60,5 @@ fn main() -> ExitCode {
 
 #[cfg(not(unix))]
 fn main() -> ExitCode {
-    elsewhere::run().into()
+    unsupported::run().into()
 }

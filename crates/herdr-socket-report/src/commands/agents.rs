@@ -54,7 +54,7 @@ pub(crate) enum Setup {
 
 /// What an event means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Says {
+pub(crate) enum Meaning {
     /// A session begins or continues.
     Session,
     /// A person's prompt starts a turn.
@@ -93,13 +93,13 @@ pub(crate) enum Says {
     Over,
 }
 
-use Says::{
+use Meaning::{
     Answered, Approval, Asks, Compacted, Compacting, Context, Done, GoesOn, Idle, MayAsk, Over,
     Question, Runs, Session, Subagent, SubagentEnds, Tool, Turn,
 };
 
 /// Events and their meanings.
-type Events = &'static [(&'static str, Says)];
+type Events = &'static [(&'static str, Meaning)];
 
 /// The events that Claude Code, Codex CLI and Qwen Code have in common.
 const SHARED: Events = &[
@@ -314,7 +314,7 @@ impl Agent {
     }
 
     /// What an event means. `kind` is the type of a notification.
-    pub(crate) fn says(&self, event: &str, kind: Option<&str>) -> Option<Says> {
+    pub(crate) fn meaning(&self, event: &str, kind: Option<&str>) -> Option<Meaning> {
         let mut known = self.shared.iter().chain(self.events).chain(self.also);
         let found = known.find(|(name, _)| match name.split_once(':') {
             // Some agents give the type only in the payload.

@@ -50,7 +50,7 @@ pub(crate) fn settings_that_fit(
     agent: Option<String>,
 ) -> (Loaded, Option<String>) {
     let (loaded, problems) = load_what_fits(Sources { agent, ..Sources::of_process(flags) });
-    let said = match &problems[..] {
+    let warning = match &problems[..] {
         [] => None,
         [only] => Some(format!("{only} (left out)")),
         [first, more @ ..] => Some(format!(
@@ -58,7 +58,7 @@ pub(crate) fn settings_that_fit(
             more.len()
         )),
     };
-    (loaded, said)
+    (loaded, warning)
 }
 
 /// The flags of this command as they were given: all arguments after the command's name without

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Exit {
     }
     match check() {
         Ok(hidden) => {
-            print(format!("{}\n", told(&hidden)).as_bytes(), io::stdout().lock());
+            print(format!("{}\n", summary(&hidden)).as_bytes(), io::stdout().lock());
             if hidden.is_empty() { Exit::Fine } else { Exit::NotApplied }
         }
         Err(wrong) => {
@@ -68,10 +68,10 @@ pub(crate) fn run(args: &Args) -> Exit {
 
 /// What the present rows hide and how to change that, or why it is not known.
 pub(crate) fn report() -> String {
-    check().map_or_else(|wrong| wrong, |hidden| told(&hidden))
+    check().map_or_else(|wrong| wrong, |hidden| summary(&hidden))
 }
 
-fn told(hidden: &[String]) -> String {
+fn summary(hidden: &[String]) -> String {
     if hidden.is_empty() {
         return NOTHING_HIDDEN.to_owned();
     }

@@ -22,11 +22,11 @@ impl Outbox {
     /// An outbox and the task that writes it, which ends when everything is written or the
     /// client is gone.
     pub(super) fn to(mut stream: OwnedWriteHalf) -> (Self, JoinHandle<()>) {
-        let (lines, mut said) = unbounded_channel::<String>();
+        let (lines, mut queued) = unbounded_channel::<String>();
         let waiting = Rc::new(Cell::new(0));
         let outbox = Self { lines: RefCell::new(Some(lines)), waiting: Rc::clone(&waiting) };
         let writer = spawn_local(async move {
-            while let Some(line) = said.recv().await {
+            while let Some(line) = queued.recv().await {
                 if stream.write_all(line.as_bytes()).await.is_err() {
                     return;
                 }

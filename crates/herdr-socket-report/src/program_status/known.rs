@@ -19,7 +19,7 @@ const SWALLOWED: [&str; 2] = ["TMUX", "STY"];
 const CAPABILITY: &str = "Pst";
 
 /// Decides whether reports are written to a terminal, and why. `lookup` reads the environment.
-pub(super) fn told(
+pub(super) fn decide(
     setting: ProgramStatus,
     place: &Place,
     lookup: impl Fn(&str) -> Option<OsString>,
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn reads_with(variables: &[(&str, &str)]) -> bool {
-        told(ProgramStatus::Auto, &Place::Outside(Absence::NoHerdr), |name| {
+        decide(ProgramStatus::Auto, &Place::Outside(Absence::NoHerdr), |name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
         })
         .is_ok()
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn only_known_terminals_are_told_unasked() {
-        for (variables, told) in [
+        for (variables, reads) in [
             (&[][..], false),
             (&[("TERM_PROGRAM", "ghostty")], true),
             (&[("TERM_PROGRAM", "Apple_Terminal")], false),
@@ -101,7 +101,7 @@ mod tests {
             (&[("HC_TERMINAL_ID", "")], false),
             (&[("TERM_PROGRAM", "tmux"), ("TMUX", "/tmp/t,1,0"), ("HC_TERMINAL_ID", "t1")], false),
         ] {
-            assert_eq!(reads_with(variables), told, "{variables:?}");
+            assert_eq!(reads_with(variables), reads, "{variables:?}");
         }
     }
 
@@ -115,9 +115,9 @@ mod tests {
             Place::Outside(Absence::SwitchedOff),
             Place::Outside(Absence::NoPane),
         ] {
-            assert!(told(ProgramStatus::Auto, &place, known).is_err(), "{place:?}");
-            assert!(told(ProgramStatus::On, &place, known).is_ok());
-            assert!(told(ProgramStatus::Off, &place, known).is_err());
+            assert!(decide(ProgramStatus::Auto, &place, known).is_err(), "{place:?}");
+            assert!(decide(ProgramStatus::On, &place, known).is_ok());
+            assert!(decide(ProgramStatus::Off, &place, known).is_err());
         }
     }
 
@@ -126,14 +126,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("x")).unwrap();
         let path = folder.path().to_str().unwrap();
-        for (description, told) in [
+        for (description, reads) in [
             (&b"\x1e\x02x-term\0...\0Sync\0Pst\0Tc\0"[..], true),
             (b"...\0XPst\0", false),
             (b"...\0Pst1\0", false),
             (b"", false),
         ] {
             std::fs::write(folder.path().join("x/x-term"), description).unwrap();
-            assert_eq!(reads_with(&[("TERM", "x-term"), ("TERMINFO", path)]), told);
+            assert_eq!(reads_with(&[("TERM", "x-term"), ("TERMINFO", path)]), reads);
         }
         assert!(!reads_with(&[("TERM", "../x/x-term"), ("TERMINFO", path)]));
     }

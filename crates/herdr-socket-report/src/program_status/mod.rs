@@ -32,14 +32,14 @@ impl Terminal {
     pub(crate) fn of(settings: &Settings, place: &Place, process: Option<u32>) -> Option<Self> {
         let config = &settings.config;
         let reports = config.enabled && config.role == Role::Interactive;
-        let told = reports && told(settings, place).is_ok();
-        let terminal = told.then(|| process.map_or_else(tty::of_caller, tty::of)).flatten();
+        let wanted = reports && decide(settings, place).is_ok();
+        let terminal = wanted.then(|| process.map_or_else(tty::of_caller, tty::of)).flatten();
         terminal.map(Self)
     }
 
     /// Whether a command that is run here reports to its terminal, and why.
     pub(crate) fn finding(settings: &Settings, place: &Place) -> String {
-        match told(settings, place) {
+        match decide(settings, place) {
             Ok(why) if tty::of_caller().is_none() => {
                 format!("not told, since this process has none; {why}")
             }
@@ -85,8 +85,8 @@ impl Terminal {
     }
 }
 
-fn told(settings: &Settings, place: &Place) -> Result<String, String> {
-    known::told(settings.program_status, place, |name| std::env::var_os(name))
+fn decide(settings: &Settings, place: &Place) -> Result<String, String> {
+    known::decide(settings.program_status, place, |name| std::env::var_os(name))
 }
 
 impl Write for Terminal {

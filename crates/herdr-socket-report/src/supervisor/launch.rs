@@ -45,8 +45,8 @@ pub(crate) fn launch(
     patience: Duration,
 ) -> io::Result<Word> {
     let until = Instant::now() + patience;
-    let (mut word, said) = io::pipe()?;
-    start(watched, flags, None, said.into())?;
+    let (mut word, sender) = io::pipe()?;
+    start(watched, flags, None, sender.into())?;
     wait_for(&mut word, until)
 }
 
@@ -129,6 +129,6 @@ fn wait_for(word: &mut PipeReader, until: Instant) -> io::Result<Word> {
     }
     let mut byte = [0];
     let count = word.read(&mut byte)?;
-    let said = WORDS.into_iter().find(|(_, said)| count > 0 && *said == byte[0]);
-    Ok(said.map_or(Word::Gone, |(word, _)| word))
+    let word = WORDS.into_iter().find(|(_, sent)| count > 0 && *sent == byte[0]);
+    Ok(word.map_or(Word::Gone, |(word, _)| word))
 }

@@ -7,8 +7,8 @@
 //! from processes that belong to the watched one, and gives the pane to another reporter while
 //! the watched process is not in the foreground.
 
-mod keep;
 mod launch;
+mod run;
 mod terminal_only;
 mod watched;
 
@@ -17,8 +17,8 @@ use std::ffi::OsString;
 use clap::Parser as _;
 use herdr_proto::ReportState;
 
-pub(crate) use keep::keep;
 pub(crate) use launch::{Word, launch, ourselves, supervise};
+pub(crate) use run::run;
 pub(crate) use watched::Watched;
 
 use crate::place::PaneFlags;
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 }
 
 /// Reads the arguments of a supervisor, if this process was started as one.
-pub(crate) fn asked_for(words: impl IntoIterator<Item = OsString>) -> Option<Args> {
+pub(crate) fn arguments(words: impl IntoIterator<Item = OsString>) -> Option<Args> {
     let mut words = words.into_iter().skip(1).peekable();
     words.next_if(|word| word == COMMAND)?;
     Args::try_parse_from(std::iter::once(COMMAND.into()).chain(words)).ok()

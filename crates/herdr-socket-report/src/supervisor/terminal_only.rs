@@ -3,7 +3,7 @@
 use herdr_reporter::Reporter;
 use herdr_reporter::sidecar::suspend;
 
-use super::keep::{CHECK, CLOSE_LIMIT, announce, close_stdout, inherited_listener};
+use super::run::{CHECK, CLOSE_LIMIT, announce, close_stdout, inherited_listener};
 use super::watched::WaitOutcome;
 use super::{Args, Watched, Word};
 use crate::control::{Address, Addresses, Admission, Control, Intake, JobState};

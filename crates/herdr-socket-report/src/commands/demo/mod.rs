@@ -87,7 +87,7 @@ fn draw(stage: &Stage, reporter: &Reporter, signals: &Signals, mut screen: Scree
         let now = Instant::now();
         while let Some(step) = steps.next_if(|step| now >= due + step.after) {
             due += step.after;
-            picture.said.push(step.told);
+            picture.events.push(step.told);
             let _ = reporter.record(step.event);
         }
         if let Ok(shown) = stage.look() {
@@ -169,7 +169,7 @@ mod tests {
         let mut picture = Picture::of(stage.place(), stage.rows());
         for step in steps() {
             let is_prompt = step.told.starts_with("prompt_opened");
-            picture.said.push(step.told);
+            picture.events.push(step.told);
             let _ = reporter.record(step.event);
             if is_prompt {
                 break;

@@ -17,13 +17,13 @@ pub(super) struct Picture {
     /// What the pane shows, if it shows an agent.
     pub(super) agent: Option<Agent>,
     /// The host's events, oldest first.
-    pub(super) said: Vec<String>,
+    pub(super) events: Vec<String>,
 }
 
 impl Picture {
     /// A picture of a pane that shows nothing yet, in a sidebar with these rows.
     pub(super) fn of(place: String, rows: Rows) -> Self {
-        Self { place, rows, agent: None, said: Vec::new() }
+        Self { place, rows, agent: None, events: Vec::new() }
     }
 
     /// As much of the picture as fits, the sidebar first.
@@ -31,15 +31,15 @@ impl Picture {
         let sidebar = self.sidebar(colour);
         let height = sidebar.len();
         if columns >= BESIDE {
-            let mut said = self.said(height - 1).into_iter();
-            let beside = |line: Line| line.fit(FRAMED).then(said.next().unwrap_or_default());
+            let mut events = self.host_events(height - 1).into_iter();
+            let beside = |line: Line| line.fit(FRAMED).then(events.next().unwrap_or_default());
             return sidebar.into_iter().map(beside).collect();
         }
         let room = rows.saturating_sub(height + 2).min(height - 1);
         let mut lines = sidebar;
         if room > 0 {
             lines.push(Line::default());
-            lines.extend(self.said(room));
+            lines.extend(self.host_events(room));
         }
         lines
     }
@@ -59,9 +59,9 @@ impl Picture {
     }
 
     /// The newest of the host's events, below a heading.
-    fn said(&self, count: usize) -> Vec<Line> {
-        let newest = self.said.iter().skip(self.said.len().saturating_sub(count));
-        let newest = newest.map(|said| Line::default().blanks(2).with(Style::Plain, said));
+    fn host_events(&self, count: usize) -> Vec<Line> {
+        let newest = self.events.iter().skip(self.events.len().saturating_sub(count));
+        let newest = newest.map(|event| Line::default().blanks(2).with(Style::Plain, event));
         std::iter::once(Line::of(Style::Faint, " the host says")).chain(newest).collect()
     }
 }

@@ -47,10 +47,10 @@ impl DirectReport<'_> {
         claim.once = Some(once);
         let superseded = || turn.as_ref().is_some_and(|turn| turn.is_after(self.started));
         let reported = blocking(report_once(self.pane, claim, self.until, superseded))?;
-        let said = |it: &herdr_reporter::Receipt| {
+        let succeeded = |it: &herdr_reporter::Receipt| {
             matches!(it.of, Part::State | Part::Release) && it.outcome != Outcome::Failed
         };
-        if let Some(turn) = turn.filter(|_| reported.receipts.iter().any(said)) {
+        if let Some(turn) = turn.filter(|_| reported.receipts.iter().any(succeeded)) {
             turn.note(self.started);
         }
         if let Some(shared) = self.shared.filter(|_| reported.in_time) {

@@ -1,8 +1,8 @@
 //! `hook` and `statusline`: the commands that agents call.
 
 mod payload;
-mod said;
 mod statusline;
+mod translate;
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +29,7 @@ use crate::text::{alternatives, shown};
 use crate::wait::blocking;
 use crate::words::{agents, lossy};
 use payload::Payload;
-use said::Said;
+use translate::Translation;
 
 /// Take one hook call of an agent
 ///
@@ -83,7 +83,7 @@ impl Args {
             return refuse(self.common, "this hook call is not a JSON object");
         };
         report(self.common, agent, true, |loaded| {
-            said::said(agent, event.as_deref(), &payload, &loaded.settings.config)
+            translate::translate(agent, event.as_deref(), &payload, &loaded.settings.config)
         })
     }
 }
@@ -97,7 +97,7 @@ fn report(
     common: Common,
     agent: &'static Agent,
     supervising: bool,
-    said: impl FnOnce(&Loaded) -> Said,
+    translated: impl FnOnce(&Loaded) -> Translation,
 ) -> Exit {
     let mut loaded = match settings_of(common.settings.clone(), Some(agent.name.to_owned())) {
         Ok(loaded) => loaded,
@@ -109,7 +109,7 @@ fn report(
     let label = AgentLabel::normalize(&loaded.settings.agent);
     // Herdr detects such an agent by itself, at the latest within seconds.
     loaded.settings.config.leave_state = label.is_some_and(|label| label.is_known());
-    let Said { mut events, first_title } = said(&loaded);
+    let Translation { mut events, first_title } = translated(&loaded);
     let enabled = loaded.settings.config.enabled;
     if let Some(title) = first_title.filter(|_| enabled && !is_titled(&common, &loaded)) {
         events.push(AgentEvent::title_changed(Some(title)));

@@ -9,7 +9,7 @@ use herdr_reporter::sidecar::{repaired, show_context};
 use serde_json::Value;
 
 use super::payload::Payload;
-use super::said::Said;
+use super::translate::Translation;
 use super::{agent, refuse, report, stdin};
 use crate::commands::agents::{Agent, names};
 use crate::commands::emit::Common;
@@ -65,8 +65,8 @@ impl Args {
         if drawing.is_none() {
             print(status.line().as_bytes(), std::io::stdout().lock());
         }
-        let said = Said { events: status.events(), first_title: None };
-        let exit = report(self.common, agent, false, |_| said);
+        let translation = Translation { events: status.events(), first_title: None };
+        let exit = report(self.common, agent, false, |_| translation);
         match drawing {
             // The drawing command decides about the line and the exit code.
             Some(Some(mut child)) => match child.wait() {

@@ -6,8 +6,8 @@ use herdr_reporter::{AgentEvent, Config};
 use serde_json::{Value, json};
 
 use super::payload::Payload;
-use super::said::said;
 use super::statusline::Status;
+use super::translate::translate;
 use crate::commands::agents::{AGENTS, Agent};
 
 /// What a pane shows of an agent, as far as its hooks tell.
@@ -25,9 +25,9 @@ impl Shown {
     fn call(&mut self, event: Option<&str>, call: &Value) {
         let text = call.to_string();
         let payload = Payload::parse(&text).unwrap();
-        let said = said(self.agent, event, &payload, &Config::default());
-        let mut events = said.events;
-        if let Some(title) = said.first_title.filter(|_| self.title.is_none()) {
+        let translated = translate(self.agent, event, &payload, &Config::default());
+        let mut events = translated.events;
+        if let Some(title) = translated.first_title.filter(|_| self.title.is_none()) {
             events.push(AgentEvent::title_changed(Some(title)));
         }
         self.tell(events);
@@ -162,9 +162,9 @@ fn a_long_command_is_cut_and_told_by_its_first_line() {
 #[test]
 fn every_event_that_init_asks_for_is_understood() {
     for agent in &AGENTS {
-        for (name, says) in agent.shared.iter().chain(agent.events) {
+        for (name, meaning) in agent.shared.iter().chain(agent.events) {
             let (event, kind) = name.split_once(':').map_or((*name, None), |(e, k)| (e, Some(k)));
-            assert_eq!(agent.says(event, kind), Some(*says), "{} {name}", agent.name);
+            assert_eq!(agent.meaning(event, kind), Some(*meaning), "{} {name}", agent.name);
         }
         let mut asked: Vec<_> = agent.asked().collect();
         let count = asked.len();

@@ -25,7 +25,9 @@ impl SettingsFile {
     pub(super) fn at(path: PathBuf) -> Result<Self, String> {
         let real = match fs::canonicalize(&path) {
             Ok(real) => real,
-            Err(error) if fs::symlink_metadata(&path).is_ok() => return Err(told(&path, &error)),
+            Err(error) if fs::symlink_metadata(&path).is_ok() => {
+                return Err(unchanged(&path, &error));
+            }
             Err(_) => path.clone(),
         };
         Ok(Self { path, real })
@@ -33,16 +35,16 @@ impl SettingsFile {
 
     /// The text of the file; `None` if it does not exist.
     pub(super) fn read(&self) -> Result<Option<String>, String> {
-        read(&self.real).map_err(|error| told(&self.path, &error))
+        read(&self.real).map_err(|error| unchanged(&self.path, &error))
     }
 
     /// Replaces the file. A reader sees either the old text or the new one.
     pub(super) fn write(&self, text: &str) -> Result<(), String> {
-        self.replace(text).map_err(|error| told(&self.path, &error))
+        self.replace(text).map_err(|error| unchanged(&self.path, &error))
     }
 
     pub(super) fn delete(&self) -> Result<(), String> {
-        fs::remove_file(&self.real).map_err(|error| told(&self.path, &error))
+        fs::remove_file(&self.real).map_err(|error| unchanged(&self.path, &error))
     }
 
     /// The copy from before the first change.
@@ -85,6 +87,6 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-fn told(path: &Path, error: &io::Error) -> String {
+fn unchanged(path: &Path, error: &io::Error) -> String {
     format!("{}: {error}; nothing is changed", path.display())
 }

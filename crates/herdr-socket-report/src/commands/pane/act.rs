@@ -10,7 +10,7 @@ use herdr_reporter::sidecar::LeaseFile;
 use herdr_socket_transport::env::HERDR_PANE_ID;
 use herdr_socket_transport::{Client, Endpoint, Options, find_socket};
 
-use super::tell::Told;
+use super::outcome::CommandOutcome;
 use super::{Args, Command, Manner, Source};
 use crate::exit::Exit;
 use crate::input::signals::Signals;
@@ -27,14 +27,14 @@ const TEXT_MAX: u64 = 64 * 1024;
 
 pub(crate) fn run(args: &Args) -> Exit {
     let outcome = blocking(act(args)).unwrap_or_else(|| Err(wrong(&"there is no runtime")));
-    outcome.unwrap_or_else(|error| Told::error(&error)).tell(args.common.json)
+    outcome.unwrap_or_else(|error| CommandOutcome::error(&error)).report(args.common.json)
 }
 
 fn wrong(what: &impl ToString) -> Error {
     Error::invalid(what.to_string())
 }
 
-async fn act(args: &Args) -> Result<Told, Error> {
+async fn act(args: &Args) -> Result<CommandOutcome, Error> {
     let socket = find_socket(args.common.socket.as_deref(), |name| std::env::var_os(name));
     let socket = socket.map_err(|error| wrong(&error))?;
     let options = Options::default().reply_cap(REPLY_MAX);
@@ -54,9 +54,9 @@ async fn act(args: &Args) -> Result<Told, Error> {
     }
     let control = builder.build();
     Ok(match &args.command {
-        Command::List => Told::list(&control.list().await?),
-        Command::Probe => Told::probe(&control.probe(&target()?).await?),
-        Command::Tick => Told::tick(&control.tick(&target()?).await?),
+        Command::List => CommandOutcome::list(&control.list().await?),
+        Command::Probe => CommandOutcome::probe(&control.probe(&target()?).await?),
+        Command::Tick => CommandOutcome::tick(&control.tick(&target()?).await?),
         Command::Read { source, ansi, lines } => {
             let mut options = ReadOptions::of(match source {
                 Source::Screen => herdr_pane_control::Source::Screen,
@@ -65,34 +65,34 @@ async fn act(args: &Args) -> Result<Told, Error> {
                 Source::RecentUnwrapped => herdr_pane_control::Source::RecentUnwrapped,
             });
             (options.ansi, options.lines) = (*ansi, *lines);
-            Told::reading(&control.read(&target()?, options).await?)
+            CommandOutcome::reading(&control.read(&target()?, options).await?)
         }
         Command::Keys { keys } => {
             press(&control, &target()?, keys).await?;
-            Told::done()
+            CommandOutcome::done()
         }
         Command::Push { text, options } => {
             let text = given(text)?;
-            Told::pushed(&control.push(&target()?, &text, &push_options(options)?).await?)
+            CommandOutcome::pushed(&control.push(&target()?, &text, &push_options(options)?).await?)
         }
         Command::Prompt { text, allow_push, options, wait } => {
             let mut prompt = PromptOptions::default();
             (prompt.allow_push, prompt.push) = (*allow_push, push_options(options)?);
             let until = [AgentStatus::IDLE, AgentStatus::BLOCKED];
             prompt.wait = wait.map(|wait| WaitOptions::new(until, Duration::from_secs(wait)));
-            Told::prompted(&control.prompt(&target()?, &given(text)?, &prompt).await?)
+            CommandOutcome::prompted(&control.prompt(&target()?, &given(text)?, &prompt).await?)
         }
         Command::Answer { digest, keys } => {
             let keys: Vec<Key> = keys.iter().map(|key| key.parse()).collect::<Result<_, _>>()?;
             control.answer(&target()?, *digest, &keys).await?;
-            Told::done()
+            CommandOutcome::done()
         }
         Command::Wait { until, after, timeout } => {
             let until: Vec<_> =
                 until.iter().map(|status| status_of(status)).collect::<Result<_, _>>()?;
             let mut options = WaitOptions::new(until, Duration::from_secs(*timeout));
             options.after = *after;
-            Told::waited(&control.wait(&target()?, &options).await?)
+            CommandOutcome::waited(&control.wait(&target()?, &options).await?)
         }
         Command::Watch { panes } => {
             let targets = panes.iter().map(|pane| pane.parse()).collect::<Result<Vec<_>, _>>()?;
@@ -174,20 +174,24 @@ fn given(text: &str) -> Result<String, Error> {
 }
 
 /// Prints changes until a signal arrives, the named panes are gone, or the reader is gone.
-async fn watch(control: &PaneControl, targets: Vec<Target>, json: bool) -> Result<Told, Error> {
+async fn watch(
+    control: &PaneControl,
+    targets: Vec<Target>,
+    json: bool,
+) -> Result<CommandOutcome, Error> {
     let signals = Signals::catch().map_err(|error| wrong(&error))?;
     let mut changes = control.changes(targets);
     let mut away = false;
     loop {
         let change = tokio::select! {
-            () = signals.arrived() => return Ok(Told::nothing()),
+            () = signals.arrived() => return Ok(CommandOutcome::nothing()),
             change = changes.next() => change,
         };
         match change {
             Ok(change) => {
                 away = false;
-                if !Told::change(&change).print(json) {
-                    return Ok(Told::nothing());
+                if !CommandOutcome::change(&change).print(json) {
+                    return Ok(CommandOutcome::nothing());
                 }
             }
             // A watch continues when its server comes back.

@@ -1,7 +1,7 @@
 //! `pane`: read and drive panes.
 
 mod act;
-mod tell;
+mod outcome;
 
 use std::path::PathBuf;
 

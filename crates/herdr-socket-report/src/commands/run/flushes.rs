@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use herdr_reporter::{Flushed, Handle};
 use serde_json::Value;
 
-use super::voice::Voice;
+use super::output::Output;
 
 /// How many flushes may wait at a time, each on its own thread. A host that waits for its
 /// answers has only one.
@@ -19,7 +19,7 @@ const OPEN_MAX: usize = 32;
 
 pub(crate) struct Flushes {
     handle: Handle,
-    voice: Voice,
+    output: Output,
     open: Cell<usize>,
     /// Tells that a flush has ended.
     over: Sender<()>,
@@ -28,20 +28,20 @@ pub(crate) struct Flushes {
 }
 
 impl Flushes {
-    pub(crate) fn new(handle: Handle, voice: Voice) -> Self {
+    pub(crate) fn new(handle: Handle, output: Output) -> Self {
         let (over, overs) = mpsc::channel();
-        Self { handle, voice, open: Cell::default(), over, overs, ends: Arc::default() }
+        Self { handle, output, open: Cell::default(), over, overs, ends: Arc::default() }
     }
 
     /// Answers a flush as soon as it is done.
     pub(crate) fn begin(&self, id: Value, timeout: Duration) {
         self.settle(Duration::ZERO);
         if self.open.get() >= OPEN_MAX {
-            self.voice.answer(&id, Some("too_many"));
+            self.output.answer(&id, Some("too_many"));
             return;
         }
         self.open.set(self.open.get() + 1);
-        let (handle, voice, ends) = (self.handle.clone(), self.voice.clone(), self.ends.clone());
+        let (handle, output, ends) = (self.handle.clone(), self.output.clone(), self.ends.clone());
         let over = Over(self.over.clone());
         thread::spawn(move || {
             let refusal = match handle.flush(timeout) {
@@ -51,7 +51,7 @@ impl Flushes {
                 Flushed::NotReporting(why) => Some(why.as_str()),
                 _ => Some("timeout"),
             };
-            voice.answer(&id, refusal);
+            output.answer(&id, refusal);
             drop(over);
         });
     }

@@ -1,8 +1,8 @@
 //! `run`: reports what a host writes to stdin.
 
 mod flushes;
+mod output;
 mod session;
-mod voice;
 
 use herdr_reporter::Reporter;
 use herdr_reporter::sidecar::LeaseFile;
@@ -19,8 +19,8 @@ use crate::settings::Settings;
 use crate::settings::flags::SettingFlags;
 use crate::supervisor::Watched;
 use crate::words::{pid, processes};
+use output::Output;
 use session::Session;
-use voice::Voice;
 
 /// Report what a host writes to stdin, one JSON event a line
 ///
@@ -98,33 +98,33 @@ fn begin(args: Args) -> Result<Exit, Stop> {
         let linux = "--pid works on Linux only; elsewhere the end of the input ends the report";
         return Err(usage(linux));
     }
-    let voice = Voice::start(args.receipts);
-    log::start(voice.errors()).map_err(usage)?;
+    let output = Output::start(args.receipts);
+    log::start(output.errors()).map_err(usage)?;
     let host_pid = args.pid.and_then(|pid| u32::try_from(pid).ok());
     let terminal = Terminal::of(&loaded.settings, &place, host_pid);
     let nowhere = matches!(place, Place::Outside(_)) && terminal.is_none();
     let quiet = !loaded.settings.config.enabled || nowhere;
     if !quiet {
-        loaded.warnings.iter().for_each(|warning| voice.say(warning));
+        loaded.warnings.iter().for_each(|warning| output.say(warning));
     }
     if let (Some(None), Some(pid)) = (host.as_ref(), args.pid) {
-        voice.say(&format!(
+        output.say(&format!(
             "--pid {pid}: there is no such process, so there is nothing to wait for"
         ));
-        return Ok(voice.finish(Exit::Fine));
+        return Ok(output.finish(Exit::Fine));
     }
     // Somebody who types sees no other sign that the program works.
     let typed = args.pid.is_none() && isatty(stdin());
     if typed {
-        voice.say(r#"type events such as {"event": "agent_started"}; Ctrl-D ends it"#);
+        output.say(r#"type events such as {"event": "agent_started"}; Ctrl-D ends it"#);
     }
     if let Place::Outside(why) = &place
         && ((typed && nowhere) || args.strict)
     {
-        voice.say(&format!("nothing is reported: {why}"));
+        output.say(&format!("nothing is reported: {why}"));
     }
     if let Place::Broken(why) = &place {
-        voice.diagnose("misconfigured", why);
+        output.diagnose("misconfigured", why);
     }
     let allow_foreign_socket = loaded.settings.config.allow_foreign_socket;
     let lease = match &place {
@@ -136,7 +136,7 @@ fn begin(args: Args) -> Result<Exit, Stop> {
     };
     let reporter = reporter(loaded.settings, &place, host_pid, terminal);
     let strict = args.strict;
-    let session = Session { reporter, lease, place, voice, quiet, strict, allow_foreign_socket };
+    let session = Session { reporter, lease, place, output, quiet, strict, allow_foreign_socket };
     Ok(session.run(host.flatten()))
 }
 

@@ -10,7 +10,7 @@ use herdr_reporter::{AgentEvent, Ended, Handle, Refused, Reporter};
 use serde_json::Value;
 
 use super::flushes::Flushes;
-use super::voice::Voice;
+use super::output::Output;
 use crate::commands::KEPT;
 use crate::control::{Addresses, Admission, Control, Intake};
 use crate::exit::Exit;
@@ -33,7 +33,7 @@ pub(crate) struct Session {
     /// The rules for clients, and the lease of the pane; `None` outside a pane.
     pub(crate) lease: Option<(Admission, LeaseFile)>,
     pub(crate) place: Place,
-    pub(crate) voice: Voice,
+    pub(crate) output: Output,
     /// Whether wrong lines are left out without a message, because nothing is reported.
     pub(crate) quiet: bool,
     pub(crate) strict: bool,
@@ -47,15 +47,15 @@ impl Session {
         let signals = match Signals::catch() {
             Ok(signals) => signals,
             Err(error) => {
-                self.voice.say(&format!("signals cannot be heard: {error}"));
-                return self.voice.finish(Exit::Usage);
+                self.output.say(&format!("signals cannot be heard: {error}"));
+                return self.output.finish(Exit::Usage);
             }
         };
         leave_the_hosts_group();
         let handle = self.reporter.handle();
         let active = handle.is_active();
-        let follower = self.voice.follow(handle.diagnostics(), handle.receipts());
-        let flushes = Flushes::new(handle.clone(), self.voice.clone());
+        let follower = self.output.follow(handle.diagnostics(), handle.receipts());
+        let flushes = Flushes::new(handle.clone(), self.output.clone());
         let mut control = self.lease.as_ref().map(|(admission, lease)| {
             let addresses = Addresses { pane: lease.control_socket(), own: None, begun: None };
             Control::start(addresses, &Intake::new(handle.clone()), admission.clone())
@@ -77,7 +77,7 @@ impl Session {
         }
         flushes.settle(LAST_STATE.min(left(over)));
         flushes.end();
-        let Self { reporter, lease, place, voice, strict, allow_foreign_socket, .. } = self;
+        let Self { reporter, lease, place, output, strict, allow_foreign_socket, .. } = self;
         let ended = reporter.close(left(over));
         flushes.settle(GRACE);
         // The thread is not joined, because a reporter that hangs must not hang the program.
@@ -96,20 +96,20 @@ impl Session {
                 match reach(endpoint, allow_foreign_socket, LAST_STATE) {
                     Ok(()) => Exit::Fine,
                     Err(Unreached { kind, detail, exit }) => {
-                        voice.raise(kind, &detail);
+                        output.raise(kind, &detail);
                         exit
                     }
                 }
             }
             Place::Pane(_) => {
                 if let Some((_, lease)) = lease {
-                    explain_silence(&lease, &handle, end, &voice);
+                    explain_silence(&lease, &handle, end, &output);
                 }
-                explain_loss(ended, &voice);
-                outcome(&handle, ended, &voice)
+                explain_loss(ended, &output);
+                outcome(&handle, ended, &output)
             }
         };
-        voice.finish(if strict { outcome } else { Exit::Fine })
+        output.finish(if strict { outcome } else { Exit::Fine })
     }
 
     fn read(&self, stdin: &mut Stdin, handle: &Handle, flushes: &Flushes) -> End {
@@ -142,7 +142,7 @@ impl LineSink for Batch<'_> {
 
     fn bad_line(&self, line: u64, why: &str) {
         if !self.session.quiet {
-            self.session.voice.bad_line(line, why);
+            self.session.output.bad_line(line, why);
         }
     }
 }
@@ -153,11 +153,11 @@ fn left(over: Instant) -> Duration {
 
 /// Explains why nothing was delivered, if the input ends while the reporter still waits for
 /// another owner of the pane or for the server.
-fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, voice: &Voice) {
+fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, output: &Output) {
     let counters = handle.counters();
     let unheard = counters.dropped > 0 && counters.delivered == 0;
     let told = [ConnectFailed, Timeout, NotPaneApi, ProtocolRejected, Deferred, ForeignPane];
-    if !unheard || voice.raised(&told) {
+    if !unheard || output.raised(&told) {
         return;
     }
     let (kind, detail) = if matches!(lease.try_share(), Ok(None)) {
@@ -168,30 +168,30 @@ fn explain_silence(lease: &LeaseFile, handle: &Handle, end: End, voice: &Voice) 
         // A signal may arrive before there was anything to report.
         return;
     };
-    voice.raise(kind, detail);
+    output.raise(kind, detail);
 }
 
 /// Says that the row may stay, if no diagnostic has said why.
-fn explain_loss(ended: Ended, voice: &Voice) {
+fn explain_loss(ended: Ended, output: &Output) {
     let told = [ConnectFailed, Timeout, NotPaneApi, ProtocolRejected];
-    if ended == Ended::NotReleased && !voice.raised(&told) {
+    if ended == Ended::NotReleased && !output.raised(&told) {
         let detail =
             "the release was not answered in time; if the row stays, `release` gives it back";
-        voice.raise(Timeout, detail);
+        output.raise(Timeout, detail);
     }
 }
 
-fn outcome(handle: &Handle, ended: Ended, voice: &Voice) -> Exit {
+fn outcome(handle: &Handle, ended: Ended, output: &Output) -> Exit {
     let counters = handle.counters();
     // If the state fails, title and tokens that were delivered do not show.
-    let shown = counters.applied > 0 || !voice.raised(&[ConnectFailed, ProtocolRejected]);
+    let shown = counters.applied > 0 || !output.raised(&[ConnectFailed, ProtocolRejected]);
     let (offered, delivered) = (counters.offered > 0, counters.delivered > 0 && shown);
     let lost = ended == Ended::NotReleased;
-    if lost || (!delivered && voice.raised(&[ConnectFailed, Timeout, NotPaneApi])) {
+    if lost || (!delivered && output.raised(&[ConnectFailed, Timeout, NotPaneApi])) {
         Exit::Unreachable
-    } else if !delivered && voice.raised(&[ProtocolRejected]) {
+    } else if !delivered && output.raised(&[ProtocolRejected]) {
         Exit::Refused
-    } else if offered && !delivered && voice.raised(&[Deferred, ForeignPane]) {
+    } else if offered && !delivered && output.raised(&[Deferred, ForeignPane]) {
         // A reporter that defers to a loaded one sends nothing, which is what was asked for.
         Exit::Refused
     } else {

@@ -1,8 +1,8 @@
 //! `watch`: a live view of the agents in all panes.
 
+mod lines;
 mod picture;
 mod table;
-mod told;
 
 use std::collections::HashSet;
 use std::io;
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 }
 
 /// The interval between two reads.
-const LOOKS: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 const FRAME: Duration = Duration::from_millis(250);
 /// The time limit for writing the last lines.
 const END: Duration = Duration::from_millis(500);
@@ -154,7 +154,7 @@ impl Watch {
         loop {
             let looked = Instant::now();
             self.take(look, looked);
-            while looked.elapsed() < LOOKS {
+            while looked.elapsed() < INTERVAL {
                 let (rows, waiting) = (self.table.rows(), self.waiting.as_deref());
                 let paper = (screen.room(), screen.colour);
                 screen.draw(picture::lines(rows, &place, waiting, paper, Instant::now()));
@@ -177,18 +177,18 @@ impl Watch {
             let now = Instant::now();
             let waited = self.waiting.is_some();
             let changes = self.take(look, now);
-            let (said, record) = match &self.waiting {
+            let (text, record) = match &self.waiting {
                 Some(why) if !waited => (
                     format!("waiting for the server: {why}"),
-                    told::server_json("waiting", Some(why)),
+                    lines::server_json("waiting", Some(why)),
                 ),
                 None if waited => {
-                    ("the server is back".to_owned(), told::server_json("back", None))
+                    ("the server is back".to_owned(), lines::server_json("back", None))
                 }
                 _ => Default::default(),
             };
-            if !said.is_empty() {
-                say(&said);
+            if !text.is_empty() {
+                say(&text);
             }
             if json && !record.is_empty() {
                 out.put(&record);
@@ -197,7 +197,7 @@ impl Watch {
                 let line = if json { change.json(now) } else { change.plain(now - start, now) };
                 out.put(&line);
             }
-            if self.signals.arrived_within(LOOKS) || out.reader_is_gone() || nobody_reads() {
+            if self.signals.arrived_within(INTERVAL) || out.reader_is_gone() || reader_is_gone() {
                 break;
             }
             let Some(next) = self.look() else { break };
@@ -208,7 +208,7 @@ impl Watch {
 }
 
 /// Whether the reader of a pipe is gone. Without a line to write, nothing else would show that.
-fn nobody_reads() -> bool {
+fn reader_is_gone() -> bool {
     let out = stdout();
     let mut polled = [PollFd::new(&out, PollFlags::empty())];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };

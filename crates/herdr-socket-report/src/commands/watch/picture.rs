@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use super::lines::age;
 use super::table::Row;
-use super::told::age;
 use crate::picture::{Line, Style};
 use crate::text::wrapped;
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::exit::Exit;
 use crate::output::say;
 
-pub(super) struct Told {
+pub(super) struct CommandOutcome {
     text: String,
     json: Value,
     exit: Exit,
@@ -20,7 +20,7 @@ pub(super) struct Told {
     wrong: bool,
 }
 
-impl Told {
+impl CommandOutcome {
     fn new(text: impl Into<String>, json: Value, exit: Exit) -> Self {
         Self { text: text.into(), json, exit, wrong: false }
     }
@@ -122,8 +122,8 @@ impl Told {
         let delivered = |how: &str| format!("delivered: {how}{}", status.unwrap_or_default());
         let (text, exit) = match &prompted.way {
             Way::Pushed(pushed) => {
-                let told = Self::pushed(pushed);
-                (told.text, told.exit)
+                let outcome = Self::pushed(pushed);
+                (outcome.text, outcome.exit)
             }
             Way::Held => ("held: something stands in the input box already".into(), Exit::Held),
             Way::StatusChanged => (delivered("the agent's status changed"), Exit::Fine),
@@ -164,7 +164,7 @@ impl Told {
         writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
     }
 
-    pub(super) fn tell(&self, json: bool) -> Exit {
+    pub(super) fn report(&self, json: bool) -> Exit {
         self.print(json);
         self.exit
     }

@@ -8,11 +8,11 @@ use herdr_reporter::{
 use serde_json::{Value, json};
 
 use super::payload::Payload;
-use crate::commands::agents::{Agent, Says};
+use crate::commands::agents::{Agent, Meaning};
 
 /// What a hook call means.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct Translation {
     pub(super) events: Vec<AgentEvent>,
     /// A title that is set if the pane has none.
     pub(super) first_title: Option<String>,
@@ -26,18 +26,25 @@ const COMPACTION: &str = "compaction";
 const ID: usize = 200;
 
 /// Translates one call of `agent`. `event` takes precedence over the event in the payload.
-pub(super) fn said(agent: &Agent, event: Option<&str>, payload: &Payload, config: &Config) -> Said {
+pub(super) fn translate(
+    agent: &Agent,
+    event: Option<&str>,
+    payload: &Payload,
+    config: &Config,
+) -> Translation {
     let named = payload.text(&["hook_event_name", "hookEventName", "type"]);
-    let Some(event) = event.map(str::to_owned).or(named) else { return Said::default() };
+    let Some(event) = event.map(str::to_owned).or(named) else { return Translation::default() };
     let kind = payload.text(&["notification_type"]);
-    let Some(says) = agent.says(&event, kind.as_deref()) else { return Said::default() };
+    let Some(meaning) = agent.meaning(&event, kind.as_deref()) else {
+        return Translation::default();
+    };
     let call = Call { agent, payload, config, who: payload.text(&["agent_id"]) };
-    let mut events = call.events(says);
+    let mut events = call.events(meaning);
     if agent.guesses {
-        events.extend(call.guess(says));
+        events.extend(call.guess(meaning));
     }
-    let first_title = (says == Says::Turn).then(|| call.prompt()).flatten();
-    Said { events, first_title }
+    let first_title = (meaning == Meaning::Turn).then(|| call.prompt()).flatten();
+    Translation { events, first_title }
 }
 
 struct Call<'a> {
@@ -49,52 +56,52 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    fn events(&self, says: Says) -> Vec<AgentEvent> {
+    fn events(&self, meaning: Meaning) -> Vec<AgentEvent> {
         let started = |id: &str| AgentEvent::agent_started().of_agent(Some(id.into()));
         let settled = |id: &str| AgentEvent::agent_settled().of_agent(Some(id.into()));
         let idle = || AgentEvent::state_settled(ReportState::Idle, None);
         let who = self.who();
-        let mut events = match says {
-            Says::Session => return self.session(),
+        let mut events = match meaning {
+            Meaning::Session => return self.session(),
             // Everything that was open before has ended.
-            Says::Turn | Says::GoesOn => vec![settled(who), started(who)],
-            Says::Tool => vec![self.question().unwrap_or_else(|| self.tool())],
-            Says::Runs => vec![settled(who), started(who), self.tool()],
-            Says::Asks => vec![self.question().unwrap_or_else(|| {
+            Meaning::Turn | Meaning::GoesOn => vec![settled(who), started(who)],
+            Meaning::Tool => vec![self.question().unwrap_or_else(|| self.tool())],
+            Meaning::Runs => vec![settled(who), started(who), self.tool()],
+            Meaning::Asks => vec![self.question().unwrap_or_else(|| {
                 self.asks(&self.id(), PromptKind::Approval, Some(self.label()))
             })],
-            Says::Approval => {
+            Meaning::Approval => {
                 let label = self.details().or_else(|| self.payload.text(&["message"]));
                 let label = label.filter(|_| self.config.privacy == Privacy::Text);
                 vec![self.asks(NOTICE, PromptKind::Approval, label)]
             }
-            Says::Question => {
+            Meaning::Question => {
                 let signs_in = self.payload.text(&["mode"]).as_deref() == Some("url");
                 let kind = if signs_in { PromptKind::Auth } else { PromptKind::Question };
                 vec![self.asks(NOTICE, kind, self.payload.text(&["message"]))]
             }
-            Says::Answered => vec![AgentEvent::prompt_closed(NOTICE)],
-            Says::Done if self.payload.is("is_interrupt") => match &self.who {
+            Meaning::Answered => vec![AgentEvent::prompt_closed(NOTICE)],
+            Meaning::Done if self.payload.is("is_interrupt") => match &self.who {
                 Some(subagent) => vec![settled(subagent)],
                 None => vec![idle()],
             },
-            Says::Done => vec![
+            Meaning::Done => vec![
                 AgentEvent::tool_finished(self.tool_id()),
                 AgentEvent::prompt_closed(self.id()),
             ],
-            Says::Subagent => vec![started(&self.subagent())],
-            Says::SubagentEnds => vec![settled(&self.subagent())],
-            Says::Compacting => vec![started(COMPACTION)],
-            Says::Compacted => vec![settled(COMPACTION)],
-            Says::MayAsk | Says::Context => Vec::new(),
-            Says::Idle => vec![idle()],
-            Says::Over => match self.payload.text(&["reason"]).as_deref() {
+            Meaning::Subagent => vec![started(&self.subagent())],
+            Meaning::SubagentEnds => vec![settled(&self.subagent())],
+            Meaning::Compacting => vec![started(COMPACTION)],
+            Meaning::Compacted => vec![settled(COMPACTION)],
+            Meaning::MayAsk | Meaning::Context => Vec::new(),
+            Meaning::Idle => vec![idle()],
+            Meaning::Over => match self.payload.text(&["reason"]).as_deref() {
                 // The program continues with another session.
                 Some("clear" | "resume") => vec![AgentEvent::session_ended()],
                 _ => vec![AgentEvent::Release],
             },
         };
-        if matches!(says, Says::Turn | Says::Context) {
+        if matches!(meaning, Meaning::Turn | Meaning::Context) {
             events.extend(self.model());
         }
         events
@@ -145,12 +152,14 @@ impl Call<'_> {
 
     /// What a person may be asked about, as the label of a block that Herdr detects. The label
     /// is cleared once the agent goes on.
-    fn guess(&self, says: Says) -> Option<AgentEvent> {
+    fn guess(&self, meaning: Meaning) -> Option<AgentEvent> {
         let Config { message, reason_label, .. } = self.config;
-        let label = match says {
+        let label = match meaning {
             _ if *message == Source::None || *reason_label == ReasonLabel::Off => return None,
-            Says::Tool | Says::MayAsk => Some(self.label()),
-            Says::Done | Says::GoesOn | Says::Answered | Says::Turn | Says::Idle => None,
+            Meaning::Tool | Meaning::MayAsk => Some(self.label()),
+            Meaning::Done | Meaning::GoesOn | Meaning::Answered | Meaning::Turn | Meaning::Idle => {
+                None
+            }
             _ => return None,
         };
         Some(AgentEvent::labels_changed([(StateKey::Blocked, label)]))
@@ -201,7 +210,7 @@ impl Call<'_> {
         doing(&self.tool_name(), &input)
     }
 
-    /// What a notification is about, if it says so.
+    /// What a notification is about, if it meaning so.
     fn details(&self) -> Option<String> {
         let details = self.payload.value(&["details"])?;
         let name = match details.get("type")?.as_str()? {

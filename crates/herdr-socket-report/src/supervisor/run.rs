@@ -52,7 +52,7 @@ const BACKLOG: i32 = 128;
 const OUTER_START: Duration = Duration::from_secs(2);
 
 /// Watches the process and reports for it until it ends.
-pub(crate) fn keep(args: &Args) -> Exit {
+pub(crate) fn run(args: &Args) -> Exit {
     let Ok(watched) = Watched::inherited(args.of, args.since.clone()) else { return Exit::Usage };
     // The launcher has already printed what is wrong with the settings.
     let agent = args.command.as_ref().and_then(|command| agent_of(command.as_ref()));

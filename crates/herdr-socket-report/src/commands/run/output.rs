@@ -19,30 +19,30 @@ use crate::output::{Lines, NAME, Outlet, Record};
 use crate::wait::blocking;
 
 /// The time limit for writing the last lines.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const FINISH_LIMIT: Duration = Duration::from_millis(500);
 
 /// The output of `run`. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Voice {
+pub(crate) struct Output {
     errors: Lines,
-    output: Lines,
+    lines: Lines,
     receipts: bool,
     /// Whether stdout and stderr lead to the same place and everything is written to stdout.
-    once: bool,
+    merged: bool,
     raised: Arc<Mutex<Vec<DiagnosticKind>>>,
     outlets: Arc<Mutex<Option<(Outlet, Outlet)>>>,
 }
 
-impl Voice {
+impl Output {
     /// Starts the output. With `receipts`, everything is also written to stdout.
     pub(crate) fn start(receipts: bool) -> Self {
         let errors = Outlet::start("stderr", io::stderr());
         let output = Outlet::start("stdout", io::stdout());
         Self {
             errors: errors.lines(),
-            output: output.lines(),
+            lines: output.lines(),
             receipts,
-            once: receipts && are_one(io::stdout().as_fd(), io::stderr().as_fd()),
+            merged: receipts && are_one(io::stdout().as_fd(), io::stderr().as_fd()),
             raised: Arc::default(),
             outlets: Arc::new(Mutex::new(Some((errors, output)))),
         }
@@ -69,17 +69,17 @@ impl Voice {
     }
 
     fn tell(&self, diagnostic: &str, detail: &str, sentence: &str) {
-        if !self.once {
+        if !self.merged {
             self.say(sentence);
         }
         if self.receipts {
-            self.output.put(&Record::Diagnostic { diagnostic, detail }.line());
+            self.lines.put(&Record::Diagnostic { diagnostic, detail }.line());
         }
     }
 
     pub(crate) fn answer(&self, id: &Value, refusal: Option<&'static str>) {
         let record = Record::Flushed { flushed: id, ok: refusal.is_none(), reason: refusal };
-        self.output.put(&record.line());
+        self.lines.put(&record.line());
     }
 
     /// Writes the reporter's receipts and diagnostics until it has ended. The returned receiver
@@ -90,15 +90,15 @@ impl Voice {
         mut receipts: Feed<Receipt>,
     ) -> Receiver<()> {
         let (following, follower) = mpsc::channel();
-        let voice = self.clone();
+        let output = self.clone();
         thread::spawn(move || {
             blocking(async {
                 loop {
                     tokio::select! {
-                        Some(receipt) = receipts.recv() => if voice.receipts {
-                            voice.output.put(&Record::of_receipt(&receipt).line());
+                        Some(receipt) = receipts.recv() => if output.receipts {
+                            output.lines.put(&Record::of_receipt(&receipt).line());
                         },
-                        Some(it) = diagnostics.recv() => voice.raise(it.kind, &it.detail),
+                        Some(it) = diagnostics.recv() => output.raise(it.kind, &it.detail),
                         else => return,
                     }
                 }
@@ -116,11 +116,11 @@ impl Voice {
     pub(crate) fn finish(self, exit: Exit) -> Exit {
         let outlets = self.outlets.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((errors, output)) = outlets {
-            let unread = output.finish(LAST_WORDS);
+            let unread = output.finish(FINISH_LIMIT);
             if unread > 0 {
                 self.say(&format!("{unread} output lines were dropped: nobody read them"));
             }
-            errors.finish(LAST_WORDS);
+            errors.finish(FINISH_LIMIT);
         }
         exit
     }
