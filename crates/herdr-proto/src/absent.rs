@@ -1,12 +1,12 @@
-//! What counts as not said.
+//! Defaults for values that are absent.
 
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
-/// The default for `null`. Herdr leaves out what it has not (protocol §2.1);
-/// other servers of this API may send `null`, which says the same.
+/// Reads `null` as the default. Herdr omits a field that is not set (protocol §2.1), but other
+/// servers of this API may send `null` for it.
 pub(crate) fn null<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -15,8 +15,7 @@ where
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// The same for texts by name and for each of them: one that is null is not
-/// there.
+/// Reads a map of texts. A `null` map is empty, and an entry that is `null` counts as absent.
 pub(crate) fn null_texts<'de, D>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error>
 where
     D: Deserializer<'de>,
@@ -25,7 +24,7 @@ where
     Ok(texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect())
 }
 
-/// The default for a value that is not of the type it should be.
+/// Reads a value of the wrong type as the default.
 pub(crate) fn other_type<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

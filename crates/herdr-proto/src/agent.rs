@@ -7,8 +7,8 @@ use crate::ids::PaneId;
 use crate::open::AgentStatus;
 use crate::pane::AgentSession;
 
-/// `agent.get`: the agent of one pane. Unlike `pane.*`, it takes only the
-/// pane's present id or a name that was given to the agent.
+/// `agent.get`: the agent of one pane. Unlike `pane.*`, it takes only the pane's present id or
+/// the agent's name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentGet {
@@ -48,9 +48,9 @@ pub struct AgentListReply {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentInfo {
-    /// The pane that it is on.
+    /// The agent's pane.
     pub pane_id: PaneId,
-    /// The terminal behind the pane; another one after a restart.
+    /// The terminal behind the pane. It changes when the server restarts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal_id: Option<String>,
     /// The pane's workspace.
@@ -62,25 +62,25 @@ pub struct AgentInfo {
     /// Whether the pane has the focus.
     #[serde(default, deserialize_with = "absent::null")]
     pub focused: bool,
-    /// Where the pane's shell started.
+    /// The folder in which the pane's shell started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Where the pane's foreground program is.
+    /// The folder of the pane's foreground program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreground_cwd: Option<String>,
-    /// The name that was given to it.
+    /// The name that was given to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its label.
+    /// The agent's label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The effective title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the program in the pane set as its terminal's title.
+    /// The terminal title that the program in the pane set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal_title: Option<String>,
-    /// The same without signs of progress at its beginning.
+    /// The terminal title without progress signs at its beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal_title_stripped: Option<String>,
     /// The effective display name.
@@ -89,7 +89,7 @@ pub struct AgentInfo {
     /// The effective state.
     #[serde(default, deserialize_with = "absent::null")]
     pub agent_status: AgentStatus,
-    /// The effective labels by state.
+    /// The effective state labels.
     #[serde(
         default,
         deserialize_with = "absent::null_texts",
@@ -106,24 +106,24 @@ pub struct AgentInfo {
     /// The session that owns the pane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
-    /// Rises with every change of the effective state, over all panes of the
-    /// server: it may jump because of others, and it stays when the same state
-    /// is reported again.
+    /// Rises with every change of an effective state, over all panes of the server. So it may
+    /// jump because of another pane, and it stays when the same state is reported again.
     #[serde(default, deserialize_with = "absent::null")]
     pub state_change_seq: u64,
-    /// Moves with tokens and layout, not with the state.
+    /// Changes with tokens and layout, not with the state.
     #[serde(default, deserialize_with = "absent::null")]
     pub revision: u64,
-    /// True under a live full-lifecycle claim; absent for a custom one.
+    /// Whether Herdr has stopped reading the screen, because an integration reports everything.
+    /// Absent under a custom claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub screen_detection_skipped: Option<bool>,
-    /// True while the server starts the agent and its screen is not there yet.
+    /// Whether the server is starting the agent and its screen is not there yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_pending: Option<bool>,
-    /// True once an agent that the server started can take input.
+    /// Whether an agent that the server started can take input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interactive_ready: Option<bool>,
-    /// Rises with every turn that ends. Only servers after 0.8.2 have it.
+    /// Rises with every turn that ends. Only servers later than 0.8.2 have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_seq: Option<u64>,
 }

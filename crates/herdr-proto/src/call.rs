@@ -7,8 +7,8 @@ use crate::limits::REQUEST_LINE_MAX;
 
 /// A method's parameters, tied to what the server answers.
 ///
-/// The value serialises as the `params` object: empty if there are none, never
-/// null, without the fields that are not set (failure B81).
+/// The value serialises as the `params` object, which is never null. Fields that are not set
+/// are left out (failure B81).
 pub trait Call: Serialize {
     /// The method's name on the wire.
     const METHOD: &'static str;
@@ -49,23 +49,23 @@ methods! {
     "events.subscribe": Subscribe -> SubscriptionStarted;
 }
 
-/// `{"type": "ok"}`: the request was delivered. Whether it changed anything is
-/// another question (protocol §5).
+/// `{"type": "ok"}`: the request was delivered. That does not mean that it changed anything
+/// (protocol §5).
 ///
-/// Any result object is one, whatever its `type`: a server that one day
-/// answers a report with more than `ok` has not refused it.
+/// Any result object counts, whatever its `type`: a server that answers a report with more than
+/// `ok` has not refused it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Ack {}
 
-/// Writes one request line, its newline included. It is meant for a single
-/// write: a line that comes in two parts costs 100 ms (protocol §7.3).
+/// Writes one request line with its newline. Send it with a single write: a line that arrives
+/// in two parts costs 100 ms (protocol §7.3).
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Oversize`] if the line is over [`REQUEST_LINE_MAX`] bytes.
-/// Reports of bounded values never are (failure B61); a call with a list or a
-/// free text, such as [`AgentGet::target`](crate::AgentGet::target), can be.
+/// [`ErrorKind::Oversize`] if the line is over [`REQUEST_LINE_MAX`] bytes. Reports never are,
+/// because their values are bounded (failure B61). A call with a list or free text, such as
+/// [`AgentGet::target`](crate::AgentGet::target), can be.
 pub fn encode<C: Call>(id: &str, call: &C) -> Result<Vec<u8>, Error> {
     #[derive(Serialize)]
     struct Request<'a, C> {
@@ -88,18 +88,17 @@ pub fn encode<C: Call>(id: &str, call: &C) -> Result<Vec<u8>, Error> {
     Ok(line)
 }
 
-/// Reads one reply line. `error` is looked at first; the id is not looked at,
-/// because a refused frame comes back with the id `""` (failure B59).
+/// Reads one reply line. `error` is checked first. The id is ignored, because a refused line
+/// comes back with the id `""` (failure B59).
 ///
-/// A result is known by its fields. Its `type` counts only where there is
-/// nothing else to know it by, which is [`Pong`](crate::Pong) and
-/// [`SubscriptionStarted`](crate::SubscriptionStarted); elsewhere a new name
-/// for the same fields is no reason to stop working.
+/// A result is recognised by its fields. Its `type` counts only for [`Pong`](crate::Pong) and
+/// [`SubscriptionStarted`](crate::SubscriptionStarted), which have nothing else to recognise
+/// them by. Elsewhere another name for the same fields is accepted.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Malformed`] for a line that is no reply or not one to this
-/// call, [`ErrorKind::NotPaneApi`] for a JSON-RPC answer.
+/// [`ErrorKind::Malformed`] for a line that is not a reply to this call,
+/// [`ErrorKind::NotPaneApi`] for a JSON-RPC answer.
 pub fn decode<R: DeserializeOwned>(line: &[u8]) -> Result<Reply<R>, Error> {
     match Envelope::open(line)? {
         Ok(envelope) => part(

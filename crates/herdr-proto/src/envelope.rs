@@ -1,5 +1,4 @@
-//! The outer object of every line that the server sends, opened before anybody
-//! looks at what is in it.
+//! The outer object of every line from the server, which is read before its contents.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -13,17 +12,17 @@ use crate::open::ErrorCode;
 #[error("the server refused the request: {code}")]
 #[non_exhaustive]
 pub struct Rejection {
-    /// The code, which is what a caller acts on.
+    /// The code, which tells the caller what to do.
     pub code: ErrorCode,
-    /// Text for people; empty if the server does not say. It may quote the
-    /// request, so it belongs in no log.
+    /// A message for people; empty if the server gives none. It may quote the request, so do
+    /// not log it.
     pub message: String,
 }
 
 /// A reply is a result or a refusal.
 pub type Reply<R> = Result<R, Rejection>;
 
-/// What a line holds beside a refusal. The id is not among it, see [`decode`](crate::decode).
+/// The parts of a reply except the id, see [`decode`](crate::decode).
 #[derive(Deserialize)]
 pub(crate) struct Envelope<'a> {
     #[serde(borrow, default)]
@@ -35,10 +34,9 @@ pub(crate) struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// Opens a line, or says what it refuses.
+    /// Reads a line. The inner result is the refusal, if the line is one.
     pub(crate) fn open(line: &'a [u8]) -> Result<Reply<Self>, Error> {
-        // A JSON reader passes over the fields that nobody asks for without
-        // looking whether they are text.
+        // serde skips unknown fields without checking that they are valid UTF-8.
         let line =
             std::str::from_utf8(line).map_err(|_| Error::malformed("the line is not UTF-8"))?;
         let envelope: Self = object(line, "the line is not a JSON object")?;
@@ -55,10 +53,10 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Reads a JSON object and nothing else; `problem` says what to call a failure.
+/// Reads a JSON object and nothing else. `problem` describes a failure.
 ///
-/// The look at the first character is needed because serde takes an array for
-/// a struct, its elements as the fields in their order.
+/// The first character is checked because serde also reads a struct from an array, with the
+/// elements as the fields in their order.
 pub(crate) fn object<'a, T: Deserialize<'a>>(
     json: &'a str,
     problem: &'static str,

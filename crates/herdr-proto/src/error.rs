@@ -1,10 +1,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// A value that does not fit the wire, refused before anything is sent.
+/// A value that does not fit the wire. It is refused before anything is sent.
 ///
-/// `Display` names the field, what is wrong with it and what would be right.
-/// Of the value it shows a number or one offending character at most.
+/// `Display` names the field, what is wrong with it, and what would be right. Of the value it
+/// shows at most a number or one character.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field} {problem}; expected {expected}")]
 pub struct InvalidValue {
@@ -14,7 +14,7 @@ pub struct InvalidValue {
 }
 
 impl InvalidValue {
-    /// `problem` completes "FIELD …", `expected` completes "expected …".
+    /// `problem` continues "FIELD …", and `expected` continues "expected …".
     pub(crate) fn new(
         field: &'static str,
         problem: impl Into<Cow<'static, str>>,
@@ -23,31 +23,30 @@ impl InvalidValue {
         Self { field, problem: problem.into(), expected: expected.into() }
     }
 
-    /// The field by its wire name, for example `source`.
+    /// The wire name of the field, for example `source`.
     pub fn field(&self) -> &'static str {
         self.field
     }
 }
 
-/// What went wrong with a line, by what a caller would do about it.
+/// What went wrong with a line, by what a caller can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request does not fit a line ([`limits::REQUEST_LINE_MAX`](crate::limits::REQUEST_LINE_MAX)).
-    /// Sending something smaller helps.
+    /// The request is longer than a line may be
+    /// ([`limits::REQUEST_LINE_MAX`](crate::limits::REQUEST_LINE_MAX)). Send something smaller.
     Oversize,
-    /// The line is no JSON, or not what this method answers. Trying again may help.
+    /// The line is not JSON, or not an answer to this method. Trying again may help.
     Malformed,
-    /// The line is JSON-RPC: something else than Herdr's pane API answers at
-    /// that socket (protocol §8.1). Trying again does not help.
+    /// The line is JSON-RPC: the program at that socket is not Herdr's pane API (protocol
+    /// §8.1). Trying again does not help.
     NotPaneApi,
 }
 
-/// A line that could not be made or understood.
+/// A line that could not be written or read.
 ///
-/// It holds what is wrong and where, and nothing of the line: the JSON reader's
-/// own messages quote values, so there is no `source` that would repeat them
-/// in a log.
+/// It tells what is wrong and where, and contains nothing of the line. It has no `source`,
+/// because messages of the JSON reader quote values that must not reach a log.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -64,8 +63,8 @@ impl Error {
         Self::new(ErrorKind::Malformed, problem)
     }
 
-    /// Keeps the place of a JSON error. Columns count from the beginning of the
-    /// part that `problem` names.
+    /// Keeps the position of a JSON error. Columns count from the beginning of the part that
+    /// `problem` names.
     pub(crate) fn json(problem: &'static str, cause: &serde_json::Error) -> Self {
         let column = (cause.line() == 1).then(|| cause.column());
         Self { column, ..Self::malformed(problem) }

@@ -1,11 +1,11 @@
-//! Terminal escape sequences (ECMA-48), found so that they can be left out.
+//! Finding terminal escape sequences (ECMA-48), so that they can be removed.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
 const ESC: char = '\u{1b}';
 
-/// Whether `c` begins an escape sequence; then `chars` stands behind it.
+/// Whether `c` begins an escape sequence. If so, the sequence is consumed from `chars`.
 pub(crate) fn skip_sequence(c: char, chars: &mut Peekable<Chars<'_>>) -> bool {
     match c {
         ESC => skip_escape(chars),
@@ -20,8 +20,8 @@ pub(crate) fn skip_sequence(c: char, chars: &mut Peekable<Chars<'_>>) -> bool {
     true
 }
 
-/// The rest of a sequence after its escape character, and of those that follow
-/// because an escape cut a string short. A loop, since a hostile text can hold
+/// Skips a sequence after its escape character, and further sequences if an escape character
+/// ends a string early. This is a loop and not a recursion, because a hostile text can contain
 /// a million of them.
 fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
     loop {
@@ -45,7 +45,7 @@ fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
     }
 }
 
-/// CSI: parameters and intermediates, then one final byte.
+/// Skips a CSI sequence: parameters and intermediates, then one final byte.
 fn skip_control_sequence(chars: &mut Peekable<Chars<'_>>) {
     while chars.next_if(|c| matches!(c, ' '..='?')).is_some() {}
     chars.next_if(|c| matches!(c, '@'..='~'));
@@ -53,14 +53,14 @@ fn skip_control_sequence(chars: &mut Peekable<Chars<'_>>) {
 
 #[derive(PartialEq)]
 enum StringEnd {
-    /// By its terminator, by a cancel, or by the end of the text.
+    /// The string ended with its terminator, a cancel character or the end of the text.
     Complete,
-    /// By an escape that begins another sequence.
+    /// An escape character ended the string and begins another sequence.
     Escape,
 }
 
-/// OSC, DCS, SOS, PM, APC: everything up to BEL or the string terminator; a
-/// terminal swallows the rest of an unfinished one, and so do we.
+/// Skips an OSC, DCS, SOS, PM or APC string up to BEL or the string terminator. An unfinished
+/// string extends to the end of the text, as it does in a terminal.
 fn skip_string(chars: &mut Peekable<Chars<'_>>) -> StringEnd {
     for c in chars.by_ref() {
         match c {
@@ -69,7 +69,7 @@ fn skip_string(chars: &mut Peekable<Chars<'_>>) -> StringEnd {
             _ => {}
         }
     }
-    // At the end of the text there is no `\` either, and nothing left to skip.
+    // At the end of the text there is no `\` and nothing more to skip.
     if chars.peek().is_none() || chars.next_if_eq(&'\\').is_some() {
         StringEnd::Complete
     } else {

@@ -4,9 +4,9 @@ use serde_json::Value;
 use crate::absent;
 use crate::ids::PaneId;
 
-/// `agent.explain`: what Herdr makes of the screen of a pane's agent. It
-/// explains the agent that the row shows, if Herdr knows it, else the one that
-/// it detects below. Takes only the pane's present id or an agent's name.
+/// `agent.explain`: how Herdr understands the screen of a pane's agent. It explains the agent
+/// of the row if Herdr knows it, otherwise the detected agent below. It takes only the pane's
+/// present id or the agent's name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentExplain {
@@ -21,8 +21,8 @@ impl AgentExplain {
     }
 }
 
-/// What `agent.explain` answers. A pane without an agent that Herdr knows is
-/// refused with `agent_explain_unavailable`.
+/// What `agent.explain` answers. For a pane without an agent that Herdr knows, the server
+/// refuses with `agent_explain_unavailable`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct AgentExplainReply {
@@ -30,23 +30,23 @@ pub struct AgentExplainReply {
     pub explain: Explanation,
 }
 
-/// What Herdr makes of a screen, as far as anything here depends on it.
+/// How Herdr understands a screen. Fields that nothing here needs are left out.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The agent that it is explained for.
+    /// The agent that the explanation is for.
     #[serde(default)]
     pub agent: Option<String>,
-    /// The rule that fits the screen, if one does.
+    /// The rule that matches the screen, if there is one.
     #[serde(default)]
     pub matched_rule: Option<Value>,
-    /// The screen looks like this agent's when it is idle.
+    /// Whether the screen looks like this agent's when it is idle.
     #[serde(default, deserialize_with = "absent::null")]
     pub visible_idle: bool,
-    /// The screen shows a prompt of this agent.
+    /// Whether the screen shows a prompt of this agent.
     #[serde(default, deserialize_with = "absent::null")]
     pub visible_blocker: bool,
-    /// The screen looks like this agent's when it works.
+    /// Whether the screen looks like this agent's when it works.
     #[serde(default, deserialize_with = "absent::null")]
     pub visible_working: bool,
 }

@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 use crate::error::InvalidValue;
 use crate::limits;
 
-/// The id of a pane, for example `w1:p1`. Opaque: never sorted, never taken
-/// apart. After a move the old id still works on the same server run
-/// (protocol §2.3), and it is gone after a live handoff.
+/// The id of a pane, for example `w1:p1`. It is opaque: do not sort it or take it apart. After
+/// a move the old id still works until the server ends (protocol §2.3). A live handoff ends it.
 ///
-/// What a server says is taken as it is, so that an odd pane among others costs
+/// Ids from the server are accepted as they are, so that one odd pane does not make a whole
+/// reply fail. [`parse`](Self::parse) checks ids from people and variables.
 /// no reply; [`parse`](Self::parse) checks what people and variables say.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PaneId(String);
 
 impl PaneId {
-    /// Takes an id as the environment or the server gives it.
+    /// Takes an id from the environment or from a person.
     ///
     /// # Errors
     ///
-    /// If it is empty, over [`limits::PANE_ID_MAX`] bytes, or holds blanks or
-    /// control characters.
+    /// If it is empty, over [`limits::PANE_ID_MAX`] bytes, or contains spaces or control
+    /// characters.
     pub fn parse(id: impl Into<String>) -> Result<Self, InvalidValue> {
         let id = id.into();
         let problem = if id.is_empty() {
@@ -39,11 +39,10 @@ impl PaneId {
     }
 }
 
-/// Who reports: `[A-Za-z0-9:._-]{1,80}`.
+/// The name of a reporter: `[A-Za-z0-9:._-]{1,80}`.
 ///
-/// The server checks this alphabet only for metadata (protocol §4.2); one name
-/// has to serve both, because the guard of a title names the source of the
-/// state.
+/// The server checks these characters only for metadata (protocol §4.2). State reports use the
+/// same name, because the guard of a title refers to the source of the state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SourceId(String);
@@ -53,8 +52,7 @@ impl SourceId {
     ///
     /// # Errors
     ///
-    /// If it is empty, over [`limits::SOURCE_MAX`] characters, or holds a
-    /// character outside the alphabet.
+    /// If it is empty, over [`limits::SOURCE_MAX`] characters, or contains another character.
     pub fn parse(source: impl Into<String>) -> Result<Self, InvalidValue> {
         let source = source.into();
         match word_problem(&source, Self::allows, limits::SOURCE_MAX) {
@@ -67,21 +65,21 @@ impl SourceId {
         }
     }
 
-    /// Whether a source may hold this character.
+    /// Whether a source may contain this character.
     pub fn allows(c: char) -> bool {
         c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '-')
     }
 }
 
-/// A sequence number. One strictly rising counter serves every method of a
-/// claim: the server keeps one mark per pane and source, drops what is not
-/// above it, and still answers `ok` (protocol §5.1).
+/// A sequence number. All methods of a claim share one strictly rising counter. The server
+/// keeps one mark per pane and source, ignores a number that is not above it, and still answers
+/// `ok` (protocol §5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seq(u64);
 
 impl Seq {
-    /// Any number; what makes a good one is the reporter's business.
+    /// Makes a sequence number. Any number is valid on the wire.
     pub const fn new(seq: u64) -> Self {
         Self(seq)
     }
@@ -92,8 +90,8 @@ impl Seq {
     }
 }
 
-/// How long a title, labels or tokens stay without being sent again:
-/// 1 ms to one day ([`limits::TTL_MAX_MS`]). Absent means for ever.
+/// How long a title, labels or tokens stay without being sent again: 1 ms to one day
+/// ([`limits::TTL_MAX_MS`]). Absent means for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
 pub struct Ttl(NonZeroU64);
@@ -103,7 +101,7 @@ impl Ttl {
     ///
     /// # Errors
     ///
-    /// If it is 0 or over [`limits::TTL_MAX_MS`]; the server would refuse it.
+    /// If it is 0 or over [`limits::TTL_MAX_MS`], which the server would refuse.
     pub fn from_millis(millis: u64) -> Result<Self, InvalidValue> {
         Self::from_millis_const(millis).ok_or_else(|| {
             InvalidValue::new(
@@ -114,8 +112,7 @@ impl Ttl {
         })
     }
 
-    /// As [`from_millis`](Self::from_millis), for constants; `None` if it is
-    /// out of range.
+    /// As [`from_millis`](Self::from_millis), for constants; `None` if it is out of range.
     pub const fn from_millis_const(millis: u64) -> Option<Self> {
         match NonZeroU64::new(millis) {
             Some(millis) if millis.get() <= limits::TTL_MAX_MS => Some(Self(millis)),
@@ -148,7 +145,7 @@ impl From<Ttl> for u64 {
     }
 }
 
-/// What is wrong with a word over an ASCII alphabet.
+/// What is wrong with a word of ASCII characters.
 pub(crate) fn word_problem(
     word: &str,
     allows: impl Fn(char) -> bool,
@@ -165,7 +162,7 @@ pub(crate) fn word_problem(
     }
 }
 
-/// Gives a newtype over text what serde and callers expect of one.
+/// Implements what callers and serde expect of a newtype for text.
 macro_rules! text_newtype {
     ($($name:ident),*) => {$(
         impl $name {

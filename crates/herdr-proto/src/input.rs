@@ -2,14 +2,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::PaneId;
 
-/// `pane.send_text`: writes a text to the pane's terminal as it is, never as a
-/// paste and without an Enter.
+/// `pane.send_text`: writes a text to the pane's terminal without changing it. It is never sent
+/// as a paste, and no Enter follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SendText {
-    /// The pane, also by an id that it had before a move.
+    /// The pane. An id from before a move works, too.
     pub pane_id: PaneId,
-    /// What is written, control characters included.
+    /// The text, which may contain control characters.
     pub text: String,
 }
 
@@ -20,13 +20,12 @@ impl SendText {
     }
 }
 
-/// `pane.send_keys`: presses keys, by name. The server checks every name before
-/// it writes a byte, and it answers `ok` to some keys that it then does not
-/// write (`f13` and above, for example).
+/// `pane.send_keys`: presses keys by their names. The server checks all names before it writes
+/// anything. For some keys it answers `ok` and writes nothing (for example `f13` and above).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SendKeys {
-    /// The pane, also by an id that it had before a move.
+    /// The pane. An id from before a move works, too.
     pub pane_id: PaneId,
     /// The names of the keys, for example `enter` or `ctrl+u`.
     pub keys: Vec<String>,
@@ -39,18 +38,18 @@ impl SendKeys {
     }
 }
 
-/// `pane.send_input`: a text, then keys, in one write. The text is bracketed as
-/// a paste if the program has asked for that (mode 2004); an end mark of a
-/// paste inside the text passes through.
+/// `pane.send_input`: sends a text and then keys in one write. The text is bracketed as a paste
+/// if the program has asked for that (mode 2004). An end-of-paste mark inside the text is not
+/// removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SendInput {
-    /// The pane, also by an id that it had before a move.
+    /// The pane. An id from before a move works, too.
     pub pane_id: PaneId,
-    /// The text; empty means none.
+    /// The text; empty sends none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// The names of the keys that follow; empty means none.
+    /// The names of the keys that follow the text; empty sends none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
 }

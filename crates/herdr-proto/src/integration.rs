@@ -1,12 +1,12 @@
-/// What Herdr 0.8.2 lets one of its own integrations do (protocol §6.2).
+/// What Herdr 0.8.2 accepts from one of its own integrations (protocol §6.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Integration {
-    /// Reports state with its session anchored; turns screen reading off.
+    /// Reports of the state, with the session. Screen reading is turned off.
     FullLifecycle,
-    /// State is read from the screen; a reported one is dropped.
+    /// The session. The state is read from the screen, and a reported state is ignored.
     ScreenRead,
-    /// Only the session id counts; a reported state is dropped.
+    /// The session id only. A reported state is ignored.
     IdentityOnly,
 }
 
@@ -30,12 +30,11 @@ const OFFICIAL: [(&str, &str, Integration); 17] = [
     ("herdr:antigravity_cli", "agy", Integration::IdentityOnly),
 ];
 
-/// Which of Herdr's own integrations a source and a canonical label are;
-/// `None` for every custom pair, also for a `herdr:` source with another
-/// label.
+/// Which of Herdr's own integrations a source and a canonical label belong to. `None` for every
+/// custom pair, and also for a `herdr:` source with another label.
 ///
-/// A client must not report under one of these: the state would be ignored,
-/// or the pane locked for everybody else (failures B36, B39).
+/// Do not report under one of these pairs: the state would be ignored, or the pane would be
+/// locked for all other sources (failures B36, B39).
 pub fn integration(source: &str, label: &str) -> Option<Integration> {
     integrations()
         .find(|(official, agent, _)| *official == source && *agent == label)

@@ -5,23 +5,23 @@ use crate::ids::text_newtype;
 use crate::limits;
 use crate::text::{PresentationText, strip_controls};
 
-/// The name of an agent as Herdr files it: canonical where Herdr knows it, as
-/// it came otherwise.
+/// The name of an agent as Herdr files it: canonical if Herdr knows the agent, unchanged
+/// otherwise.
 ///
-/// The server trims a label and takes anything else, also line breaks
-/// (protocol §6.1, failure B47); this type does not.
+/// The server trims a label and accepts everything else, even line breaks (protocol §6.1,
+/// failure B47). This type does not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AgentLabel(String);
 
 impl AgentLabel {
-    /// Takes a label, trimmed, under its canonical name if Herdr knows it.
-    /// An unknown label keeps its case.
+    /// Takes a label. It is trimmed, and replaced by its canonical name if Herdr knows it. An
+    /// unknown label keeps its case.
     ///
     /// # Errors
     ///
-    /// If it is blank, over [`limits::AGENT_LABEL_MAX`] scalars, or holds line
-    /// breaks, control characters or invisible format characters.
+    /// If it is blank, over [`limits::AGENT_LABEL_MAX`] scalars, or contains line breaks,
+    /// control characters or invisible format characters.
     ///
     /// ```
     /// use herdr_proto::AgentLabel;
@@ -48,15 +48,13 @@ impl AgentLabel {
         ))
     }
 
-    /// Makes a label of any text, cleaned like a title; `None` if nothing
-    /// remains.
+    /// Makes a label from any text, which is cleaned like a title; `None` if nothing remains.
     pub fn normalize(label: &str) -> Option<Self> {
         let text = PresentationText::normalize(label)?;
         Self::parse(text.as_str()).ok()
     }
 
-    /// Whether Herdr knows an agent by this name and looks for its process
-    /// (failure B38).
+    /// Whether Herdr knows an agent of this name and looks for its process (failure B38).
     pub fn is_known(&self) -> bool {
         canonical_label(&self.0).is_some()
     }
@@ -64,8 +62,8 @@ impl AgentLabel {
 
 text_newtype!(AgentLabel);
 
-/// The agents that Herdr 0.8.2 knows: canonical name, then the other names it
-/// takes for it (protocol §6.1).
+/// The agents that Herdr 0.8.2 knows: the canonical name and the other accepted names (protocol
+/// §6.1).
 const KNOWN: [(&str, &[&str]); 22] = [
     ("pi", &[]),
     ("codex", &[]),
@@ -91,11 +89,11 @@ const KNOWN: [(&str, &[&str]); 22] = [
     ("qwen", &["qwen-code", "qwen code"]),
 ];
 
-/// Endings of which the server drops one before it looks a label up.
+/// File name suffixes. The server removes one before it looks up a label.
 const ENDINGS: [&str; 5] = [".exe", ".cmd", ".bat", ".ps1", ".js"];
 
-/// The canonical name of a label that Herdr 0.8.2 knows; `None` for any other.
-/// Case, surrounding blanks and one ending such as `.exe` do not matter.
+/// The canonical name of a label that Herdr 0.8.2 knows; `None` for any other. Case,
+/// surrounding spaces and one suffix such as `.exe` do not matter.
 pub fn canonical_label(label: &str) -> Option<&'static str> {
     let lower = label.trim().to_lowercase();
     let name = ENDINGS.iter().find_map(|ending| lower.strip_suffix(ending)).unwrap_or(&lower);

@@ -7,23 +7,23 @@
 //! A client connects, writes one line `{"id", "method", "params"}` with its
 //! newline in a single write, reads one line `{"id", "result"}` or
 //! `{"id", "error"}`, and closes. `params` is always an object and `id` always
-//! a string. A refused frame comes back with the id `""`, so a reply is looked
-//! at for `error` before anybody compares ids; with one request per connection
-//! the id is not needed for matching at all.
+//! a string. A refused line comes back with the id `""`, so `error` is checked
+//! before the id; with one request per connection the id is not needed at all.
 //!
 //! # What `ok` means
 //!
-//! Delivered, nothing more. A stale sequence number, a foreign session owner or
-//! a release without effect all answer `ok`; the truth is in `pane.get`. This
-//! crate only says what was said; judging it is the reporter's work.
+//! Only that the request was delivered. A stale sequence number, a foreign
+//! session owner and a release without effect are all answered with `ok`;
+//! `pane.get` tells what the pane shows. This crate reads and writes lines;
+//! judging what became of a report is the reporter's task.
 //!
 //! # Strict out, lenient in
 //!
-//! What we send is bounded by types that are parsed once ([`PaneId`],
-//! [`SourceId`], [`AgentLabel`], [`TokenKey`], [`PresentationText`], …), because
-//! the server would alter or silently drop what does not fit. What the server
-//! says is open: statuses and codes keep unknown values as text,
-//! unknown fields are ignored, and absent ones have defaults.
+//! Requests consist of types that are checked once ([`PaneId`], [`SourceId`],
+//! [`AgentLabel`], [`TokenKey`], [`PresentationText`], …), because the server
+//! would alter or silently drop what does not fit. Replies are read leniently:
+//! unknown statuses and codes are kept as text, unknown fields are ignored, and
+//! absent fields have defaults.
 //!
 //! # Where the rules come from
 //!

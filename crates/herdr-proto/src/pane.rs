@@ -6,12 +6,12 @@ use crate::absent;
 use crate::ids::PaneId;
 use crate::open::AgentStatus;
 
-/// `pane.get`: one pane as the server shows it; the way to find out whether a
-/// report took effect.
+/// `pane.get`: one pane as the server shows it. This is how to find out whether a report took
+/// effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PaneGet {
-    /// The pane, also by an id that it had before a move.
+    /// The pane. An id from before a move works, too.
     pub pane_id: PaneId,
 }
 
@@ -22,17 +22,17 @@ impl PaneGet {
     }
 }
 
-/// `pane.current`: the pane that the caller is in, or the one with the focus.
+/// `pane.current`: the pane of the caller, or the focused one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PaneCurrent {
-    /// The caller's own idea of its pane; absent asks for the focus.
+    /// The caller's pane id; absent asks for the focused pane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller_pane_id: Option<PaneId>,
 }
 
 impl PaneCurrent {
-    /// Asks for the pane that a program with this id in its environment is in.
+    /// Asks for the pane that a program with this id in its environment runs in.
     pub fn of(caller: PaneId) -> Self {
         Self { caller_pane_id: Some(caller) }
     }
@@ -50,7 +50,7 @@ pub struct PaneInfoReply {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PaneList {
-    /// Only those of one workspace; absent means all.
+    /// Only the panes of this workspace; absent means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<String>,
 }
@@ -67,9 +67,9 @@ pub struct PaneListReply {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PaneInfo {
-    /// Its present id, also if it was asked for by an older one.
+    /// The present id of the pane, even if it was asked for by an older one.
     pub pane_id: PaneId,
-    /// The terminal behind it; another one after a restart.
+    /// The terminal behind the pane. It changes when the server restarts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal_id: Option<String>,
     /// Its workspace.
@@ -81,13 +81,13 @@ pub struct PaneInfo {
     /// Whether it has the focus.
     #[serde(default, deserialize_with = "absent::null")]
     pub focused: bool,
-    /// Where its shell started.
+    /// The folder in which the pane's shell started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Where its foreground program is.
+    /// The folder of the pane's foreground program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreground_cwd: Option<String>,
-    /// The name a person gave the pane.
+    /// The name that a person gave the pane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The effective agent label.
@@ -102,43 +102,43 @@ pub struct PaneInfo {
     /// The effective state.
     #[serde(default, deserialize_with = "absent::null")]
     pub agent_status: AgentStatus,
-    /// The effective labels by state.
+    /// The effective state labels.
     #[serde(
         default,
         deserialize_with = "absent::null_texts",
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub state_labels: BTreeMap<String, String>,
-    /// All tokens, whoever set them.
+    /// All tokens of all sources.
     #[serde(
         default,
         deserialize_with = "absent::null_texts",
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub tokens: BTreeMap<String, String>,
-    /// The session that owns the pane. One of a foreign source blocks every
-    /// custom state report (protocol §5.2 A9).
+    /// The session that owns the pane. A session of another source blocks every custom state
+    /// report (protocol §5.2 A9).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
-    /// Moves with tokens and layout, not with the state.
+    /// Changes with tokens and layout, not with the state.
     #[serde(default, deserialize_with = "absent::null")]
     pub revision: u64,
-    /// How tall the screen is and how far a person has scrolled up.
+    /// The height of the screen, and how far a person has scrolled up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scroll: Option<Scroll>,
 }
 
-/// Where a person looks in a pane, in rows.
+/// The scroll position of a pane, in rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Scroll {
-    /// How far above the bottom; 0 means at the bottom.
+    /// The distance from the bottom; 0 means at the bottom.
     #[serde(default, deserialize_with = "absent::null")]
     pub offset_from_bottom: u64,
-    /// How far up one can scroll.
+    /// The greatest distance that can be scrolled.
     #[serde(default, deserialize_with = "absent::null")]
     pub max_offset_from_bottom: u64,
-    /// How tall the screen is.
+    /// The height of the screen.
     #[serde(default, deserialize_with = "absent::null")]
     pub viewport_rows: u64,
 }
@@ -147,9 +147,9 @@ pub struct Scroll {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentSession {
-    /// Who reported it.
+    /// The source that reported it.
     pub source: String,
-    /// For which agent.
+    /// The agent's label.
     pub agent: String,
     /// `id` or `path`.
     #[serde(default, deserialize_with = "absent::null")]

@@ -2,35 +2,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::absent;
 
-/// `ping`: is a server there, and which. An answer is no proof that reports
-/// are taken: a stopping server answers `ping` and nothing else (protocol §7.6).
+/// `ping`: whether a server is there, and which one. An answer does not mean that reports are
+/// accepted: a server that is stopping answers only `ping` (protocol §7.6).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Ping {}
 
-/// Who answered. That the result names itself `pong` is how one tells Herdr
-/// (protocol §1), so anything else is malformed.
+/// The server that answered. Herdr is recognised by the result's type `pong` (protocol §1), so
+/// any other result is malformed.
 ///
-/// The rest is for diagnostics and for `resume_argv`: whatever is missing or of
-/// another type counts as not said, and no client may refuse to work because
-/// of it (failure B77).
+/// The other fields are for diagnostics and for `resume_argv`. One that is missing or has
+/// another type counts as absent, and no client may refuse to work because of it (failure B77).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Pong {
     #[serde(rename = "type")]
     kind: PongKind,
-    /// For example `0.8.2`; empty if the server does not say.
+    /// The version, for example `0.8.2`; empty if absent.
     #[serde(default, deserialize_with = "absent::other_type")]
     pub version: String,
-    /// The version of Herdr's private client wire, 20 on 0.8.2; 0 if the
-    /// server does not say.
+    /// The version of Herdr's private client protocol, 20 on 0.8.2; 0 if absent.
     #[serde(default, deserialize_with = "absent::other_type")]
     pub protocol: u64,
-    /// The product behind a compatible socket, for example `tuios`. Herdr
-    /// itself does not send it.
+    /// The product, if the server is a compatible one such as `tuios`. Herdr does not send it.
     #[serde(default, deserialize_with = "absent::other_type")]
     pub server: Option<String>,
-    /// What the server says it can do.
+    /// The capabilities of the server.
     #[serde(default, deserialize_with = "absent::other_type")]
     pub capabilities: Capabilities,
 }
@@ -42,25 +39,24 @@ enum PongKind {
     Pong,
 }
 
-/// Flags of `ping`; absent means no.
+/// The capabilities in the answer to `ping`; absent means no.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// A new process can take the running server over.
+    /// Whether a new process can take over from the running server.
     #[serde(default, deserialize_with = "absent::other_type")]
     pub live_handoff: bool,
-    /// The server runs without a user interface.
+    /// Whether the server runs without a user interface.
     #[serde(default, deserialize_with = "absent::other_type")]
     pub detached_server_daemon: bool,
-    /// Present from 0.9.2 on, whatever it says.
+    /// Present from 0.9.2 on, with any value.
     #[serde(default)]
     pub ssh_agent_registration: Option<serde_json::Value>,
 }
 
 impl Pong {
-    /// Whether the server understands `resume_argv`: from 0.9.2 on. Older ones
-    /// drop the field without a word, so a server that does not say is asked
-    /// nothing.
+    /// Whether the server understands `resume_argv`, which is so from 0.9.2 on. Older servers
+    /// ignore the field silently, so it is false for a server that does not tell.
     pub fn takes_resume_argv(&self) -> bool {
         self.capabilities.ssh_agent_registration.is_some() || self.at_least(0, 9, 2)
     }

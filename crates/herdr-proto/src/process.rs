@@ -7,7 +7,7 @@ use crate::ids::PaneId;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ProcessInfoGet {
-    /// The pane; absent asks for the one with the focus.
+    /// The pane; absent asks for the focused one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pane_id: Option<PaneId>,
 }
@@ -27,23 +27,23 @@ pub struct ProcessInfoReply {
     pub process_info: ProcessInfo,
 }
 
-/// The processes of a pane. Process ids are those of the server's own
-/// namespace, which need not be ours.
+/// The processes of a pane. The process ids are those of the server's pid namespace, which may
+/// be another than the caller's.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct ProcessInfo {
     /// The pane.
     pub pane_id: PaneId,
-    /// The pane's shell, which leads the session of everything started in it.
+    /// The pane's shell. It leads the session of everything that is started in it.
     #[serde(default)]
     pub shell_pid: Option<u32>,
-    /// The process group in the foreground.
+    /// The foreground process group.
     #[serde(default)]
     pub foreground_process_group_id: Option<u32>,
-    /// The terminal; never filled in on Linux.
+    /// The terminal; never set on Linux.
     #[serde(default)]
     pub tty: Option<String>,
-    /// The foreground group's processes.
+    /// The processes of the foreground group.
     #[serde(default, deserialize_with = "absent::null")]
     pub foreground_processes: Vec<Process>,
 }
@@ -57,13 +57,13 @@ pub struct Process {
     /// Its name.
     #[serde(default, deserialize_with = "absent::null")]
     pub name: String,
-    /// Its arguments, the program among them; empty if not known.
+    /// The arguments, beginning with the program; empty if not known.
     #[serde(default, deserialize_with = "absent::null")]
     pub argv: Vec<String>,
-    /// Its arguments as one text.
+    /// The arguments as one text.
     #[serde(default)]
     pub cmdline: Option<String>,
-    /// Where it is.
+    /// The current folder.
     #[serde(default)]
     pub cwd: Option<String>,
 }

@@ -7,25 +7,25 @@ use crate::session::{SessionId, SessionPath, StartSource};
 use crate::state::ReportState;
 use crate::text::PresentationText;
 
-/// `pane.report_agent`: claims the pane and says the agent's state. Between
-/// custom sources the last writer holds the pane. Ignored with `ok` under the
-/// twelve conditions of protocol §5.2.
+/// `pane.report_agent`: claims the pane and reports the agent's state. Among custom sources the
+/// last one to report holds the pane. There are twelve conditions under which the server
+/// ignores the report and answers `ok` (protocol §5.2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReportAgent {
     /// The pane.
     pub pane_id: PaneId,
-    /// Who reports.
+    /// The source.
     pub source: SourceId,
     /// The agent's label.
     pub agent: AgentLabel,
     /// Its state.
     pub state: ReportState,
-    /// Why. Stored and shown nowhere on 0.8.2 (failure B50).
+    /// The reason. On 0.8.2 it is not stored or shown (failure B50).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<PresentationText>,
-    /// Above every number used before for this pane and source. Absent counts
-    /// as stale as soon as one with a number was taken.
+    /// Must be above every number used before for this pane and source. After a report with a
+    /// number, one without a number counts as stale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
     /// The agent's session. Dropped for a custom source on 0.8.2.
@@ -41,7 +41,7 @@ pub struct ReportAgent {
 }
 
 impl ReportAgent {
-    /// A report of a state and nothing else.
+    /// A report of a state only.
     pub fn new(pane_id: PaneId, source: SourceId, agent: AgentLabel, state: ReportState) -> Self {
         Self {
             pane_id,
@@ -57,19 +57,19 @@ impl ReportAgent {
     }
 }
 
-/// `pane.report_agent_session`: says which session an agent has. From a custom
-/// source it has no effect on 0.8.2; from an official one it may lock the pane
-/// for everybody else (protocol §5.3, failure B36).
+/// `pane.report_agent_session`: reports the agent's session. From a custom source it has no
+/// effect on 0.8.2. From an official source it may lock the pane for all other sources
+/// (protocol §5.3, failure B36).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReportAgentSession {
     /// The pane.
     pub pane_id: PaneId,
-    /// Who reports.
+    /// The source.
     pub source: SourceId,
     /// The agent's label.
     pub agent: AgentLabel,
-    /// As in [`ReportAgent::seq`]; the same mark.
+    /// As [`ReportAgent::seq`], with the same mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
     /// The session.
@@ -81,7 +81,7 @@ pub struct ReportAgentSession {
     /// Why the session began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_start_source: Option<StartSource>,
-    /// As in [`ReportAgent::resume_argv`].
+    /// As [`ReportAgent::resume_argv`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume_argv: Option<ResumeArgv>,
 }
@@ -102,41 +102,41 @@ impl ReportAgentSession {
     }
 }
 
-/// `pane.release_agent`: gives the pane back. Works only for the holder: same
-/// source, same label, fresh number (protocol §5.4). Title, labels and tokens
-/// stay behind.
+/// `pane.release_agent`: releases the claim. It takes effect only for the holder: same source,
+/// same label, fresh number (protocol §5.4). Title, labels and tokens stay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReleaseAgent {
     /// The pane.
     pub pane_id: PaneId,
-    /// Who holds it.
+    /// The source of the claim.
     pub source: SourceId,
     /// The label of the claim.
     pub agent: AgentLabel,
-    /// As in [`ReportAgent::seq`]; the same mark.
+    /// As [`ReportAgent::seq`], with the same mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
 }
 
 impl ReleaseAgent {
-    /// A release without a number, which only works for a claim without one.
+    /// A release without a number, which takes effect only on a claim without one.
     pub fn new(pane_id: PaneId, source: SourceId, agent: AgentLabel) -> Self {
         Self { pane_id, source, agent, seq: None }
     }
 }
 
-/// `pane.clear_agent_authority`: ends a claim whatever its label. Sharper than
-/// a release: it also deletes a stored session (protocol §5.5).
+/// `pane.clear_agent_authority`: ends a claim whatever its label is. Unlike a release it also
+/// deletes a stored session (protocol §5.5).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ClearAgentAuthority {
     /// The pane.
     pub pane_id: PaneId,
-    /// Whose claim. Absent means whoever holds it, so a client always says.
+    /// The source of the claim. Absent ends the claim of any source, so a client always sets
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceId>,
-    /// As in [`ReportAgent::seq`]; the same mark.
+    /// As [`ReportAgent::seq`], with the same mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
 }

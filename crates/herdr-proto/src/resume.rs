@@ -5,8 +5,8 @@ use crate::limits;
 
 /// The command with which a server from 0.9.2 on restarts the pane's agent.
 ///
-/// A bad one fails the whole report there (protocol §3), so it is checked
-/// here; older servers drop the field without a word.
+/// A wrong command makes such a server refuse the whole report (protocol §3), so it is checked
+/// here. Older servers ignore the field silently.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct ResumeArgv(Vec<String>);
@@ -16,10 +16,9 @@ impl ResumeArgv {
     ///
     /// # Errors
     ///
-    /// If there is none, the first is no bare command name, there are over
-    /// [`limits::RESUME_ARGV_MAX_WORDS`] words or
-    /// [`limits::RESUME_ARGV_MAX_BYTES`] bytes, or one holds control
-    /// characters or an apostrophe.
+    /// If there is no word, the first word is not a bare command name, there are over
+    /// [`limits::RESUME_ARGV_MAX_WORDS`] words or [`limits::RESUME_ARGV_MAX_BYTES`] bytes, or a
+    /// word contains control characters or an apostrophe.
     pub fn parse(words: Vec<String>) -> Result<Self, InvalidValue> {
         let problem = if words.first().is_none_or(String::is_empty) {
             "names no command"

@@ -4,9 +4,8 @@ use crate::error::InvalidValue;
 use crate::ids::text_newtype;
 use crate::limits;
 
-/// The id of an agent's session: 1 to [`limits::SESSION_ID_MAX`] characters, no
-/// control characters. The server drops any other without a word (protocol
-/// §5.3 B1).
+/// The id of an agent's session: 1 to [`limits::SESSION_ID_MAX`] characters, no control
+/// characters. The server silently ignores any other id (protocol §5.3 B1).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionId(String);
@@ -16,7 +15,7 @@ impl SessionId {
     ///
     /// # Errors
     ///
-    /// If the server would drop it.
+    /// If the server would ignore it.
     pub fn parse(id: impl Into<String>) -> Result<Self, InvalidValue> {
         let id = id.into();
         match problem(&id, limits::SESSION_ID_MAX) {
@@ -30,9 +29,8 @@ impl SessionId {
     }
 }
 
-/// The absolute path of an agent's session file, up to
-/// [`limits::SESSION_PATH_MAX`] characters, no control characters. The server
-/// drops any other without a word (protocol §5.3 B1).
+/// The absolute path of an agent's session file: up to [`limits::SESSION_PATH_MAX`] characters,
+/// no control characters. The server silently ignores any other path (protocol §5.3 B1).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionPath(String);
@@ -42,7 +40,7 @@ impl SessionPath {
     ///
     /// # Errors
     ///
-    /// If the server would drop it; a relative path, for example.
+    /// If the server would ignore it, for example because it is relative.
     pub fn parse(path: impl Into<String>) -> Result<Self, InvalidValue> {
         let path = path.into();
         let problem = problem(&path, limits::SESSION_PATH_MAX)
@@ -72,21 +70,20 @@ fn problem(text: &str, max: usize) -> Option<&'static str> {
 
 text_newtype!(SessionId, SessionPath);
 
-/// Why a session began. The server looks at it only for its own integrations
-/// (protocol §5.3).
+/// Why a session began. The server uses it only for its own integrations (protocol §5.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum StartSource {
     /// The agent started.
     Startup,
-    /// An earlier session goes on.
+    /// An earlier session was resumed.
     Resume,
     /// The conversation was cleared.
     Clear,
-    /// A new conversation in the same process.
+    /// A new conversation began in the same process.
     New,
-    /// A copy of another session.
+    /// The session is a copy of another one.
     Fork,
     /// The conversation was compacted.
     Compact,

@@ -5,7 +5,7 @@ use crate::agent::AgentInfo;
 use crate::open::AgentStatus;
 use crate::pane::PaneInfo;
 
-/// `session.snapshot`: everything at once, as a viewer wants it.
+/// `session.snapshot`: the whole state of the server in one reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SessionSnapshot {}
@@ -18,7 +18,8 @@ pub struct SnapshotReply {
     pub snapshot: Snapshot,
 }
 
-/// The state of a server. Layouts are left out: nothing here draws them.
+/// The state of a server. The layouts in the reply are left out, because nothing here needs
+/// them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -28,13 +29,13 @@ pub struct Snapshot {
     /// The server's protocol number.
     #[serde(default, deserialize_with = "absent::null")]
     pub protocol: u64,
-    /// The workspace with the focus.
+    /// The focused workspace.
     #[serde(default)]
     pub focused_workspace_id: Option<String>,
-    /// The tab with the focus.
+    /// The focused tab.
     #[serde(default)]
     pub focused_tab_id: Option<String>,
-    /// The pane with the focus.
+    /// The focused pane.
     #[serde(default)]
     pub focused_pane_id: Option<String>,
     /// Workspaces, in the server's order.
@@ -60,7 +61,7 @@ pub struct Workspace {
     /// Its name.
     #[serde(default, deserialize_with = "absent::null")]
     pub label: String,
-    /// The roll-up of its panes' states.
+    /// The combined state of its panes.
     #[serde(default, deserialize_with = "absent::null")]
     pub agent_status: AgentStatus,
 }
@@ -71,7 +72,7 @@ pub struct Workspace {
 pub struct Tab {
     /// Its id, for example `w1:t1`.
     pub tab_id: String,
-    /// Its workspace.
+    /// The tab's workspace.
     #[serde(default, deserialize_with = "absent::null")]
     pub workspace_id: String,
     /// Its name.

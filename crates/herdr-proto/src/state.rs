@@ -4,19 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::open::AgentStatus;
 
-/// A state that can be reported. There is no `done`: the server derives it
-/// from an idle that nobody has seen (protocol §2.3).
+/// A state that can be reported. `done` is not one: the server derives it from an idle that no
+/// person has seen (protocol §2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::exhaustive_enums, reason = "what we may send is closed")]
 pub enum ReportState {
-    /// Nothing runs.
+    /// The agent does nothing.
     Idle,
     /// The agent works.
     Working,
     /// The agent waits for a person.
     Blocked,
-    /// The agent is there, its state is not known.
+    /// The agent is there and its state is not known.
     Unknown,
 }
 
@@ -31,7 +31,7 @@ impl ReportState {
         }
     }
 
-    /// The status that the server shows for it in a pane that has been seen.
+    /// The status that the server shows for it in a pane that a person has seen.
     pub const fn status(self) -> AgentStatus {
         match self {
             Self::Idle => AgentStatus::IDLE,
@@ -48,20 +48,20 @@ impl fmt::Display for ReportState {
     }
 }
 
-/// A state that a label can be shown for; `done` is among them.
+/// A state that can have a label. `done` is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::exhaustive_enums, reason = "what we may send is closed")]
 pub enum StateKey {
-    /// The label of an idle that has been seen.
+    /// Idle, in a pane that a person has seen.
     Idle,
-    /// The label while working.
+    /// Working.
     Working,
-    /// The label while blocked.
+    /// Blocked.
     Blocked,
-    /// The label of an idle that has not been seen.
+    /// Idle, in a pane that no person has seen since.
     Done,
-    /// The label while nobody knows.
+    /// Not known.
     Unknown,
 }
 

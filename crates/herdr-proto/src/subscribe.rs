@@ -1,11 +1,11 @@
 use serde::{Deserialize, Serialize};
 
-/// `events.subscribe` to nothing: keeps the connection open.
+/// `events.subscribe` with an empty list: a stream that only ends.
 ///
-/// An empty list is accepted, replays nothing and sends nothing; its end is
-/// the news that the server went away. Any byte from the client ends the stream
-/// (protocol §7.5). Events are not read here: on 0.8.2 up to 512 old ones come
-/// first, so each would only be a hint to read the pane.
+/// The server accepts the list, replays nothing and sends nothing. The stream ends when the
+/// server goes away, and also if the client sends a byte (protocol §7.5). Events are not
+/// supported: 0.8.2 sends up to 512 old ones first, so an event would only be a reason to read
+/// the pane.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Subscribe {
@@ -19,9 +19,8 @@ impl Subscribe {
     }
 }
 
-/// The first line of a stream. A deadline for it does not apply to the events
-/// that follow (failure B73). A result by another name is malformed: after it
-/// there would be no stream.
+/// The first line of a stream. A deadline for this line does not apply to later events (failure
+/// B73). A result of another type is malformed, because no stream would follow it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct SubscriptionStarted {

@@ -6,13 +6,12 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::escape::skip_sequence;
 use crate::limits::TEXT_MAX_SCALARS;
 
-/// Text for people in the sidebar: a title, a label, a token's value. Never
-/// empty, at most [`TEXT_MAX_SCALARS`] Unicode scalars, on one line.
+/// A text that the sidebar shows: a title, a label, the value of a token. It is never empty,
+/// has at most [`TEXT_MAX_SCALARS`] Unicode scalars, and is one line.
 ///
-/// The server trims, drops control characters and cuts at 80 scalars, which
-/// glues words together, leaves `[31m` behind and cuts emoji in half
-/// (protocol §5.6 D6, failures B46 and B49). This type cleans first, so that
-/// what is sent is exactly what the server stores.
+/// The server trims a text, removes control characters and cuts it at 80 scalars. That joins
+/// words, leaves `[31m` behind and cuts emoji in half (protocol §5.6 D6, failures B46 and B49).
+/// This type cleans the text first, so that exactly what is sent is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct PresentationText(String);
@@ -20,11 +19,10 @@ pub struct PresentationText(String);
 impl PresentationText {
     /// Cleans a text; `None` if nothing visible remains.
     ///
-    /// Whole escape sequences (CSI, OSC, DCS and their kin) go. A run with
-    /// line breaks, tabs or other control characters becomes one space.
-    /// Direction overrides and invisible format characters go; emoji joiners
-    /// and variation selectors stay where they follow something. The ends are
-    /// trimmed. What is longer than [`TEXT_MAX_SCALARS`] is cut between
+    /// Escape sequences (CSI, OSC, DCS and the like) are removed. A run of line breaks, tabs or
+    /// other control characters becomes one space. Direction overrides and invisible format
+    /// characters are removed; emoji joiners and variation selectors are kept after another
+    /// character. The ends are trimmed. A text longer than [`TEXT_MAX_SCALARS`] is cut between
     /// grapheme clusters and ends with `…`.
     ///
     /// ```
@@ -57,24 +55,23 @@ impl AsRef<str> for PresentationText {
 }
 
 impl<'de> Deserialize<'de> for PresentationText {
-    /// Cleans what it reads; text of which nothing remains is an error.
+    /// Cleans the text. It is an error if nothing remains.
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = String::deserialize(deserializer)?;
         Self::normalize(&raw).ok_or_else(|| serde::de::Error::custom("the text is blank"))
     }
 }
 
-/// Any text without escape sequences, control characters and invisible format
-/// characters, on one line, uncut: fit for a terminal.
+/// A text of any length without escape sequences, control characters and invisible format
+/// characters, on one line. It is safe to print on a terminal.
 ///
-/// Programs that show what a server, a host or a file says use it, because the
-/// server hands a label's control characters back as they came.
+/// Use it to print texts of a server, a host or a file. The server returns a label's control
+/// characters unchanged.
 pub fn strip_controls(text: &str) -> String {
     clean(text, None)
 }
 
-/// Cleans a text without cutting it, but reads no further than needed to know
-/// whether it is longer than `enough` scalars.
+/// Cleans a text. It may stop after `enough` scalars, when the text is known to be too long.
 fn clean(text: &str, enough: Option<usize>) -> String {
     match plain(text, enough) {
         Some(plain) => plain.to_owned(),
@@ -82,8 +79,7 @@ fn clean(text: &str, enough: Option<usize>) -> String {
     }
 }
 
-/// What remains of a text of printable ASCII, as nearly all are: there is
-/// nothing to look for in it, only its ends are trimmed.
+/// The trimmed text if it is printable ASCII, as nearly all texts are, and short enough.
 fn plain(text: &str, enough: Option<usize>) -> Option<&str> {
     let text = text.trim_matches(' ');
     let fits = enough.is_none_or(|enough| text.len() <= enough);
@@ -94,7 +90,7 @@ fn plain(text: &str, enough: Option<usize>) -> Option<&str> {
 fn sift(text: &str, enough: Option<usize>) -> String {
     let mut out = String::new();
     let mut scalars = 0;
-    // Blanks are held back until something follows them, which trims the end.
+    // Spaces are held back until another character follows, which trims the end.
     let mut blanks = String::new();
     let mut broken = false;
     let mut chars = text.chars().peekable();
@@ -107,7 +103,8 @@ fn sift(text: &str, enough: Option<usize>) -> String {
         } else if c.is_whitespace() {
             blanks.push(c);
         } else if joins(c) && (out.is_empty() || broken || !blanks.is_empty()) {
-            // It has nothing to join, and must not make a blank text look full.
+            // The joiner follows nothing that it could join. It must not make a blank text look
+            // filled.
         } else {
             if broken {
                 blanks.clear();
@@ -129,7 +126,7 @@ fn sift(text: &str, enough: Option<usize>) -> String {
     out
 }
 
-/// Cuts between grapheme clusters so that text and `…` fit.
+/// Cuts the text between grapheme clusters so that it fits together with `…`.
 fn cut(text: String) -> String {
     if text.chars().count() <= TEXT_MAX_SCALARS {
         return text;
@@ -145,7 +142,7 @@ fn cut(text: String) -> String {
         end = start + cluster.len();
     }
     let kept = if text[..end].trim_end().is_empty() {
-        // One cluster fills everything; there is no better place to cut.
+        // A single cluster is too long, so the cut goes through it.
         text.chars().take(room).collect()
     } else {
         text[..end].trim_end().to_owned()
@@ -153,16 +150,16 @@ fn cut(text: String) -> String {
     kept + "…"
 }
 
-/// Kept though invisible: the joiner holds emoji together, and the variation
-/// selectors choose the form of the character before them.
+/// Invisible characters that are kept: the joiner holds emoji together, and variation selectors
+/// choose the form of the character before them.
 fn joins(c: char) -> bool {
     matches!(c, '\u{200d}' | '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}'
         | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Characters without a glyph: Unicode's property `Default_Ignorable_Code_Point`
-/// (direction marks and overrides, zero-width characters, fillers, tags)
-/// without those that [`joins`], and the interlinear annotation marks.
+/// Characters that are removed: those with Unicode's property `Default_Ignorable_Code_Point`
+/// (direction marks and overrides, zero-width characters, fillers, tags), except those of
+/// [`joins`], and the interlinear annotation marks.
 pub(crate) fn invisible(c: char) -> bool {
     !joins(c)
         && matches!(c,

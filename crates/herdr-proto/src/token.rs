@@ -17,8 +17,7 @@ impl TokenKey {
     ///
     /// # Errors
     ///
-    /// If the server would refuse it, and with it everything else in the same
-    /// report.
+    /// If the server would refuse it, which refuses the whole report.
     pub fn parse(key: impl Into<String>) -> Result<Self, InvalidValue> {
         let key = key.into();
         let allows = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -35,30 +34,29 @@ impl TokenKey {
 
 text_newtype!(TokenKey);
 
-/// What a report does to one token. The third possibility, leaving it as it
-/// is, is not to name it.
+/// A change of one token. A token that is not named in a report stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a token is set or cleared")]
 pub enum TokenEdit {
-    /// Show this text.
+    /// Sets the token to this text.
     Set(PresentationText),
-    /// Take it off.
+    /// Clears the token.
     Clear,
 }
 
-/// Changes to a pane's tokens. Tokens always merge: what is not named stays,
-/// whoever set it (protocol §5.6 D5).
+/// Changes of a pane's tokens. They always merge: a token that is not named stays, whichever
+/// source set it (protocol §5.6 D5).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TokenPatch(BTreeMap<TokenKey, Option<PresentationText>>);
 
 impl TokenPatch {
-    /// A patch that leaves everything.
+    /// A patch that changes nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets or clears a key; the last word on a key counts.
+    /// Sets or clears a key. A later edit of the same key replaces an earlier one.
     pub fn edit(&mut self, key: TokenKey, edit: TokenEdit) {
         let value = match edit {
             TokenEdit::Set(text) => Some(text),
@@ -67,18 +65,17 @@ impl TokenPatch {
         self.0.insert(key, value);
     }
 
-    /// Leaves a key after all.
+    /// Removes a key from the patch, so that its token stays as it is.
     pub fn leave(&mut self, key: &TokenKey) {
         self.0.remove(key);
     }
 
-    /// Each named key with its new text; `None` clears.
+    /// The keys with their new texts; `None` clears.
     pub fn iter(&self) -> impl Iterator<Item = (&TokenKey, Option<&PresentationText>)> {
         self.0.iter().map(|(key, text)| (key, text.as_ref()))
     }
 
-    /// How many keys it names; the server takes
-    /// [`limits::TOKENS_PER_REPORT`] at once.
+    /// How many keys it names. The server accepts [`limits::TOKENS_PER_REPORT`] in one report.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -17,16 +17,16 @@ use crate::peer::Peer;
 use crate::read;
 use crate::stream::HeldStream;
 
-/// Speaks with the server behind one socket, one connection for each request.
+/// A client of the server behind one socket. Each request has its own connection.
 ///
-/// A client holds a path and [`Options`], no connection: the server closes
-/// after every reply, and a connection that waits for its request would cost it
-/// a thread (protocol.md section 7.3). So clones are cheap, several requests
-/// may be out at once, each on its own connection and without an order among
-/// them, and a server that went away and came back needs no care here.
+/// A client holds a path and [`Options`] and no open connection. The server closes a connection
+/// after its reply, and a connection that waits for a request would cost it a thread
+/// (protocol.md section 7.3). So clones are cheap, and a client keeps working after a server
+/// restart. Several requests may be made at once; each has its own connection, and their order
+/// is not defined.
 ///
-/// Every async method has to run inside a tokio runtime with I/O and time
-/// enabled; outside one, tokio panics. None of them blocks its thread.
+/// Every async method must run inside a tokio runtime with I/O and time enabled; outside one,
+/// tokio panics. None of them blocks the thread.
 #[derive(Clone, Debug)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -36,15 +36,15 @@ pub struct Client {
 #[derive(Debug)]
 struct Shared {
     socket: PathBuf,
-    /// The number of the next request. It only tells lines apart in a log.
+    /// The number of the next request, which only tells lines apart in a log.
     next_id: AtomicU64,
     hedging: Mutex<Hedging>,
-    /// What the times in `hedging` count from.
+    /// The moment from which the times in `hedging` count.
     began: Instant,
 }
 
 impl Client {
-    /// A client for the socket at this path. Nothing is tried or checked yet.
+    /// A client for the socket at this path. The path is not checked yet.
     pub fn new(socket: impl Into<PathBuf>, options: Options) -> Self {
         let shared = Shared {
             socket: socket.into(),
@@ -60,13 +60,13 @@ impl Client {
         &self.shared.socket
     }
 
-    /// The options it was made with.
+    /// The options of this client.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// The same client with another [`Options::deadline`], as for the last
-    /// requests of a host that is about to exit.
+    /// The same client with another [`Options::deadline`], for example for the last requests of
+    /// a host that is about to exit.
     #[must_use]
     pub fn with_deadline(&self, deadline: Duration) -> Self {
         Self { shared: Arc::clone(&self.shared), options: self.options.deadline(deadline) }
@@ -74,12 +74,12 @@ impl Client {
 
     /// Makes a request and waits for its reply.
     ///
-    /// The reply's id is not compared: with one request for each connection
-    /// there is nothing to mix up, and a refused line comes back with an empty
-    /// or a derived id (protocol.md section 9).
+    /// The reply's id is not compared. With one request per connection there is only one
+    /// possible reply, and a refused line comes back with an empty or derived id (protocol.md
+    /// section 9).
     ///
-    /// An `Ok` means that the server took the request, not that it did what
-    /// was asked (protocol.md section 5).
+    /// `Ok` means that the server accepted the request, not that it did what was asked
+    /// (protocol.md section 5).
     ///
     /// ```
     /// use herdr_proto::Ping;
@@ -98,32 +98,31 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Rejected`] when the server refuses, and every other kind.
-    /// A request that is too long for
-    /// [`REQUEST_LINE_MAX`](herdr_proto::limits::REQUEST_LINE_MAX) is an
+    /// [`ErrorKind::Rejected`] if the server refuses; any other kind is possible, too. A
+    /// request longer than [`REQUEST_LINE_MAX`](herdr_proto::limits::REQUEST_LINE_MAX) is an
     /// [`ErrorKind::InvalidRequest`].
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future closes the connection. The server may have the
-    /// request already and then still applies it.
+    /// Dropping the future closes the connection. The server may already have the request, and
+    /// then it still applies it.
     pub async fn call<C: Call>(&self, call: &C) -> Result<C::Reply, Error> {
         let line = self.encode(call)?;
         let (_, reply) = self.request(&line, C::METHOD).await?;
         read::reply(&reply, self.socket())
     }
 
-    /// Sends one line as it is and gives back the first line of the answer as
-    /// it is, without its newline.
+    /// Sends one line unchanged and returns the first line of the answer unchanged, without its
+    /// newline.
     ///
-    /// `line` ends with its newline. The answer need not be JSON or UTF-8.
+    /// `line` includes its newline. The answer may be anything, not only JSON or UTF-8.
     ///
     /// # Errors
     ///
-    /// As [`call`](Self::call), but for the kinds that come of reading the
-    /// reply; and [`ErrorKind::InvalidRequest`] for a line that the server
-    /// would drop without a word: without its newline, blank, with a second
-    /// line after it, or longer than [`SERVER_LINE_MAX`].
+    /// As [`call`](Self::call), except for the kinds about the reply's content.
+    /// [`ErrorKind::InvalidRequest`] for a line that the server would drop silently: one
+    /// without its newline, a blank one, more than one line, or one longer than
+    /// [`SERVER_LINE_MAX`].
     ///
     /// # Cancel safety
     ///
@@ -133,7 +132,7 @@ impl Client {
         Ok(reply)
     }
 
-    /// As [`exchange`](Self::exchange), and says who answered.
+    /// As [`exchange`](Self::exchange), and also returns the process that answered.
     ///
     /// # Errors
     ///
@@ -147,23 +146,21 @@ impl Client {
         Ok((reply, connection.peer()))
     }
 
-    /// As [`exchange_with`](Self::exchange_with), for a line that is safe to
-    /// repeat: one that only reads, or a report with a sequence number, of
-    /// which the later copy is ignored.
+    /// As [`exchange_with`](Self::exchange_with), for a line that is safe to repeat: one that
+    /// only reads, or a report with a sequence number, whose second copy the server ignores.
     ///
-    /// If no answer came for several times as long as the server usually takes,
-    /// the same line goes out on a second connection, and later on a third. The
-    /// first answer is taken, and the other connections are closed. A server
-    /// looks for a request once at once and then every 100 ms (protocol.md
-    /// section 7.3), so a client that lost its processor for a moment would
-    /// otherwise wait for that. There are at most two copies of a line, 60 in a
-    /// minute, and none while the server answers nobody. [`Options::hedge`]
-    /// switches this off.
+    /// If the answer takes several times as long as usual, the same line is sent on a second
+    /// connection, and later on a third. The first answer counts, and the other connections are
+    /// closed. The server looks for a request right after it accepts a connection and then
+    /// every 100 ms (protocol.md section 7.3). A client that is descheduled between connecting
+    /// and sending would otherwise wait for that. At most two copies of a line and 60 copies in
+    /// a minute are sent, and none while the server does not answer at all. [`Options::hedge`]
+    /// turns this off.
     ///
     /// # Errors
     ///
-    /// As [`exchange`](Self::exchange). The error is that of the first
-    /// connection, if no other one was answered.
+    /// As [`exchange`](Self::exchange). If no connection was answered, the error is that of the
+    /// first one.
     ///
     /// # Cancel safety
     ///
@@ -211,15 +208,15 @@ impl Client {
         Err(failed.unwrap_or_else(|| Error::new(ErrorKind::ClosedWithoutReply, self.socket())))
     }
 
-    /// How many copies of lines [`exchange_repeatable`](Self::exchange_repeatable)
-    /// has sent so far, over all clones of this client.
+    /// How many copies [`exchange_repeatable`](Self::exchange_repeatable) has sent so far, over
+    /// all clones of this client.
     pub fn copies_sent(&self) -> u64 {
         self.hedging().sent()
     }
 
     /// Opens a stream that stays open and silent until the server goes away.
     ///
-    /// The deadline covers the acknowledgement; the stream itself has none.
+    /// The deadline covers the acknowledgement only. The stream itself has none.
     ///
     /// ```
     /// use herdr_socket_transport::{Client, Ended, Options};
@@ -283,8 +280,7 @@ impl Client {
     }
 }
 
-/// What the server would answer with silence is better refused here
-/// (protocol.md section 7.3).
+/// The server would drop such a line silently (protocol.md section 7.3).
 fn check(line: &[u8]) -> Result<(), &'static str> {
     let Some((b'\n', text)) = line.split_last() else {
         return Err("it does not end with a newline");

@@ -7,7 +7,7 @@ use herdr_proto::PaneId;
 use crate::env::{HERDR_ENV, HERDR_PANE_ID, HERDR_SOCKET_PATH};
 use crate::misconfiguration::{Misconfiguration, Why, absolute_path, present};
 
-/// A pane that can be reported on: the socket of its server and its id.
+/// A pane that can be reported on: the socket of its server and the pane's id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     socket: PathBuf,
@@ -18,11 +18,11 @@ pub struct Endpoint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Discovery {
-    /// This process is not in a pane. That is no error and worth no message.
+    /// This process is not in a pane. That is not an error and needs no message.
     NotInHerdr(Absence),
-    /// Herdr's variables are there but cannot be meant. Worth one message.
+    /// Herdr's variables are set but do not make sense. The user should be told once.
     Misconfigured(Misconfiguration),
-    /// The pane and its socket. Nothing was connected to yet.
+    /// The pane and its socket. No connection was made yet.
     Found(Endpoint),
 }
 
@@ -49,16 +49,16 @@ impl fmt::Display for Absence {
 }
 
 impl Endpoint {
-    /// An endpoint from parts that are known otherwise, such as flags.
+    /// An endpoint from known parts, such as flags.
     pub fn new(socket: impl Into<PathBuf>, pane: PaneId) -> Self {
         Self { socket: socket.into(), pane }
     }
 
-    /// Reads the endpoint out of an environment (protocol.md section 7.1).
+    /// Reads the endpoint from an environment (protocol.md section 7.1).
     ///
-    /// `lookup` is asked for each variable at most once; pass
-    /// `|name| std::env::var_os(name)` for the environment of this process.
-    /// Whether anything listens at the path is not looked at.
+    /// `lookup` is called at most once for each variable; pass
+    /// `|name| std::env::var_os(name)` for the environment of this process. It is not checked
+    /// whether a server listens at the path.
     ///
     /// ```
     /// use herdr_socket_transport::{Absence, Discovery, Endpoint, env};

@@ -4,16 +4,15 @@ use std::path::{Path, PathBuf};
 
 use herdr_proto::Rejection;
 
-/// How much of a refusal's code a message shows, in characters. The real ones
-/// have under 40; the rest of what a strange server says stays out of logs.
+/// How many characters of a refusal's code a message shows. Real codes have fewer than 40, and
+/// longer text of a server stays out of logs.
 const CODE_SHOWN: usize = 64;
 
-/// Why an exchange with the server did not come to its reply.
+/// Why an exchange with the server failed.
 ///
-/// [`kind`](Self::kind) says what a caller can act on, `Display` says this
-/// layer's view in one sentence with the path in it, and `source` holds the
-/// operating system's or the decoder's error where there is one. Nothing that
-/// was sent, and no line that was received, is ever part of it.
+/// [`kind`](Self::kind) tells what a caller can do. `Display` is one sentence about this layer,
+/// with the path in it. `source` is the error of the operating system or the decoder, if there
+/// is one. No line that was sent or received is ever part of the error.
 pub struct Error(Box<Inner>);
 
 #[derive(Debug)]
@@ -26,70 +25,64 @@ struct Inner {
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// What went wrong, by what a caller would do about it.
+/// What went wrong, by what a caller can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Nothing is at the path, or a symbolic link that leads nowhere. The
-    /// server was stopped, or the path is of another machine.
+    /// There is nothing at the path, or a symbolic link that leads nowhere. The server was
+    /// stopped, or the path is from another machine.
     NoSuchSocket,
-    /// A socket is there and nobody listens: the server was killed. On macOS a
+    /// There is a socket on which no server listens, because the server was killed. On macOS a
     /// full backlog looks the same.
     Refused,
-    /// Something is at the path that is not a stream socket.
+    /// The file at the path is not a stream socket.
     NotASocket,
-    /// The path or sockets as such are forbidden to this process: file modes,
-    /// or a sandbox.
+    /// This process may not use the path, or sockets at all, because of file modes or a
+    /// sandbox.
     Permission,
-    /// The path is longer than a socket address holds. Nothing was tried. A
-    /// short symbolic link to the same place works.
+    /// The path is too long for a socket address. Nothing was tried. A short symbolic link to
+    /// the same place works.
     PathTooLong,
-    /// Another user, who is not root, serves the socket; nothing was sent.
-    /// [`Options::allow_foreign_socket`](crate::Options::allow_foreign_socket)
-    /// lifts it.
+    /// The socket is served by another user who is not root. Nothing was sent.
+    /// [`Options::allow_foreign_socket`](crate::Options::allow_foreign_socket) allows it.
     ForeignOwner,
-    /// The server's backlog stayed full for the whole deadline; nothing was
-    /// sent.
+    /// The server's backlog was full until the deadline. Nothing was sent.
     Busy,
-    /// The deadline passed in this phase. After [`Phase::Read`] the server may
-    /// still apply the request (protocol.md section 10: a stopped server does,
-    /// once it goes on).
+    /// The deadline passed in this phase. After [`Phase::Read`] the server may still apply the
+    /// request (protocol.md section 10: a stopped server applies it when it continues).
     Timeout(Phase),
-    /// The server closed the connection without a byte, as it does with lines
-    /// that are no requests (protocol.md section 7.3), or when it stops.
+    /// The server closed the connection without an answer. It does so for lines that are not
+    /// requests (protocol.md section 7.3) and when it stops.
     ClosedWithoutReply,
-    /// The server closed the connection within a line.
+    /// The server closed the connection in the middle of a line.
     ClosedMidReply,
-    /// The server's line is longer than
-    /// [`Options::reply_cap`](crate::Options::reply_cap).
+    /// The server's line is longer than [`Options::reply_cap`](crate::Options::reply_cap).
     Oversize,
-    /// The server's line is not the reply or event it should be.
+    /// The server's line is not a reply to this request.
     Malformed,
-    /// The server speaks JSON-RPC: it is herdr-core, not the pane API
-    /// (protocol.md section 8.1). Trying again will not change that.
+    /// The server speaks JSON-RPC: it is herdr-core, not the pane API (protocol.md section
+    /// 8.1). Trying again does not help.
     NotPaneApi,
     /// The server refused the request, see [`Error::rejection`].
     Rejected,
-    /// The request can be no line of the protocol: longer than
-    /// the server reads, blank, without its newline, or with two. Nothing was
-    /// tried.
+    /// The request is not a line of the protocol: it is longer than the server reads, is blank,
+    /// has no newline at its end, or has more than one line. Nothing was tried.
     InvalidRequest,
-    /// This platform has no Unix sockets, so nothing was tried.
+    /// This platform has no Unix sockets. Nothing was tried.
     Unsupported,
-    /// Anything else that the operating system says, such as too many open
-    /// files. `source` has it.
+    /// Another error of the operating system, such as too many open files. `source` has it.
     Io,
 }
 
-/// A part of an exchange.
+/// A phase of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Phase {
-    /// Until the connection stands and its owner is checked.
+    /// Until the connection is made and its owner is checked.
     Connect,
     /// Until the server has the whole line.
     Write,
-    /// Until the reply is there.
+    /// Until the reply is complete.
     Read,
 }
 
@@ -141,8 +134,8 @@ impl Error {
         self.0.kind
     }
 
-    /// The phase it went wrong in, or `None` when nothing was tried. Up to
-    /// [`Phase::Write`] the server does not have the request.
+    /// The phase in which it went wrong; `None` if nothing was tried. Up to [`Phase::Write`]
+    /// the server does not have the whole request.
     pub fn phase(&self) -> Option<Phase> {
         self.0.phase
     }
@@ -152,7 +145,7 @@ impl Error {
         &self.0.socket
     }
 
-    /// The server's code and message, for [`ErrorKind::Rejected`] only.
+    /// The server's code and message; only for [`ErrorKind::Rejected`].
     pub fn rejection(&self) -> Option<&Rejection> {
         self.0.rejection.as_ref()
     }
@@ -161,7 +154,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { kind, socket, note, .. } = &*self.0;
-        // Quoted, so that a blank or a newline in it can be seen.
+        // Quoted, so that spaces and newlines in it are visible.
         let socket = socket.display().to_string();
         match kind {
             ErrorKind::NoSuchSocket => write!(f, "there is no socket at {socket:?}"),
@@ -219,7 +212,7 @@ impl fmt::Debug for Error {
             .field("socket", socket)
             .field("note", note)
             .field("source", source)
-            // The refusal's message may quote the request.
+            // The message of the refusal is left out, because it may quote the request.
             .finish_non_exhaustive()
     }
 }

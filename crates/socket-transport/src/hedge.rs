@@ -1,39 +1,39 @@
-//! When the same line goes out on another connection.
+//! When the same line is sent again on another connection.
 //!
-//! The server looks for a request once, right after it accepted the
-//! connection, and then every 100 ms (protocol.md section 7.3). A client that
-//! loses its processor between connecting and writing pays these 100 ms. The
-//! same line on a second connection almost never does, so whoever waits longer
-//! than the server's usual time sends it again and takes the first answer.
+//! The server looks for a request right after it accepts a connection, and then every 100 ms
+//! (protocol.md section 7.3). A client that is descheduled between connecting and writing waits
+//! for these 100 ms. The same line on a second connection rarely does. So a client that waits
+//! longer than usual sends the line again and takes the first answer.
 //!
-//! This is for requests that are safe to repeat only: reads, and reports with a
-//! sequence number, of which the later copy is ignored.
+//! This is only for requests that are safe to repeat: reads, and reports with a sequence
+//! number, whose second copy is ignored.
 
 use std::time::Duration;
 
-/// Most copies of one line besides the first.
+/// How many copies of one line may be sent besides the first.
 const COPIES: u32 = 2;
-/// The first copy goes out after so many times the usual time of a reply, …
+/// The first copy is sent after this many times the usual time of a reply.
 const PATIENCE: u32 = 4;
-/// … but not sooner than this, …
+/// The least wait for the first copy.
 const SOONEST: Duration = Duration::from_millis(2);
-/// … and not later, so that it is worth it.
+/// The greatest wait for the first copy. A later one would save little.
 const LATEST: Duration = Duration::from_millis(20);
-/// How much a slower reply moves the usual time; a faster one is it at once.
+/// The divisor with which a slower reply raises the usual time. A faster reply lowers it at
+/// once.
 const SLOWER_BY: u32 = 16;
-/// Copies in a minute, over all requests: a slow server is not to be hit
-/// harder.
+/// How many copies may be sent in a minute for all requests together, so that a slow server
+/// does not get much more load.
 const BUDGET: u32 = 60;
-/// For this long, or until a request is answered without a copy, there is no
-/// copy after one to which no connection answered.
+/// How long no copies are sent after no connection was answered, unless a request is answered
+/// without a copy before that.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// Decides when copies go out, from what was seen so far. It knows no clock:
-/// `now` is the time since any fixed moment.
+/// Decides when copies are sent, from the replies seen so far. It has no clock: `now` is the
+/// time since any fixed moment.
 #[derive(Debug, Default)]
 pub(crate) struct Hedging {
     usual: Option<Duration>,
-    /// Copies since the minute began.
+    /// The copies sent since the minute began.
     spent: u32,
     minute: Duration,
     paused_until: Option<Duration>,
@@ -41,8 +41,8 @@ pub(crate) struct Hedging {
 }
 
 impl Hedging {
-    /// How long to wait for an answer before the next copy of a line goes out;
-    /// `None` if there is to be no further one. `copies` have gone out so far.
+    /// How long to wait for an answer before the next copy of a line is sent; `None` if no
+    /// further copy is to be sent. `copies` is how many were sent so far.
     pub(crate) fn next_copy(&self, now: Duration, copies: u32) -> Option<Duration> {
         let paused = self.paused_until.is_some_and(|until| now < until);
         let spent = if now.saturating_sub(self.minute) < MINUTE { self.spent } else { 0 };
@@ -50,11 +50,11 @@ impl Hedging {
             return None;
         }
         let wait = self.usual.map_or(SOONEST, |usual| usual * PATIENCE);
-        // The second copy is given twice the time of the first.
+        // The second copy waits twice as long as the first.
         Some(wait.clamp(SOONEST, LATEST) * (copies + 1))
     }
 
-    /// A copy went out.
+    /// Records that a copy was sent.
     pub(crate) fn copied(&mut self, now: Duration) {
         if now.saturating_sub(self.minute) >= MINUTE {
             self.minute = now;
@@ -64,8 +64,8 @@ impl Hedging {
         self.sent += 1;
     }
 
-    /// A connection was answered this long after its line went out; `copies`
-    /// had gone out by then.
+    /// Records that the answer came this long after the line was first sent, and after `copies`
+    /// copies.
     pub(crate) fn answered(&mut self, took: Duration, copies: u32) {
         if copies == 0 {
             self.paused_until = None;
@@ -78,14 +78,14 @@ impl Hedging {
         });
     }
 
-    /// No connection was answered in time.
+    /// Records that no connection was answered in time.
     pub(crate) fn unanswered(&mut self, now: Duration, copies: u32) {
         if copies > 0 {
             self.paused_until = Some(now + PAUSE);
         }
     }
 
-    /// How many copies went out so far.
+    /// How many copies were sent so far.
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(hedging.next_copy(Duration::ZERO, 0), Some(4 * MS));
         assert_eq!(hedging.next_copy(Duration::ZERO, 1), Some(8 * MS));
         assert_eq!(hedging.next_copy(Duration::ZERO, COPIES), None);
-        // One that met the server's poll says little about the usual time.
+        // A reply that met the server's poll says little about the usual time.
         hedging.answered(100 * MS, 0);
         assert!(hedging.next_copy(Duration::ZERO, 0).unwrap() < 10 * MS);
         for _ in 0..200 {

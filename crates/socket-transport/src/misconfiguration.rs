@@ -2,10 +2,10 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 
-/// A setting that cannot be meant the way it stands: which one, and why.
+/// A setting with a wrong value: which setting, and what is wrong.
 ///
-/// Its `Display` is one sentence a person can act on. It quotes the value, so
-/// that a blank or a newline at its end can be seen.
+/// `Display` is one sentence that a person can act on. It quotes the value, so that spaces and
+/// newlines at its end are visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misconfiguration {
     variable: &'static str,
@@ -13,21 +13,20 @@ pub struct Misconfiguration {
     value: Option<OsString>,
 }
 
-/// Why a setting cannot be used, see [`Misconfiguration::why`].
+/// What is wrong with a setting, see [`Misconfiguration::why`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Why {
-    /// It is needed and not set.
+    /// The setting is required and not set.
     Missing,
-    /// It is set to nothing.
+    /// The setting is empty.
     Empty,
-    /// It begins or ends with a blank, a tab or a line break, as a value does
-    /// that was read from a command's output.
+    /// The value begins or ends with a space, a tab or a line break, as the output of a command
+    /// does.
     Blank,
-    /// It is a relative path, which would mean something else after a change
-    /// of directory.
+    /// The value is a relative path, which would change its meaning with the current folder.
     Relative,
-    /// It holds bytes that such a value cannot hold.
+    /// The value contains bytes that it cannot contain.
     Invalid,
 }
 
@@ -40,8 +39,8 @@ impl Misconfiguration {
         Self { variable, why, value: Some(value.to_os_string()) }
     }
 
-    /// The variable, such as [`HERDR_SOCKET_PATH`](crate::env::HERDR_SOCKET_PATH),
-    /// or the flag `--socket`.
+    /// The variable, such as [`HERDR_SOCKET_PATH`](crate::env::HERDR_SOCKET_PATH), or the flag
+    /// `--socket`.
     pub fn variable(&self) -> &'static str {
         self.variable
     }
@@ -72,7 +71,7 @@ impl fmt::Display for Misconfiguration {
 
 impl std::error::Error for Misconfiguration {}
 
-/// Checks a path that somebody set, the way `variable` asks for it.
+/// Checks a path that is set by `variable`.
 pub(crate) fn absolute_path(
     variable: &'static str,
     value: OsString,
@@ -86,7 +85,7 @@ pub(crate) fn absolute_path(
     }
 }
 
-/// Refuses an empty value and one with blanks around it.
+/// Refuses an empty value and one with spaces around it.
 pub(crate) fn present(
     variable: &'static str,
     value: OsString,

@@ -1,13 +1,12 @@
 use std::time::Duration;
 
-/// How long an exchange may take when [`Options::deadline`] was not called.
+/// The default of [`Options::deadline`].
 pub const DEFAULT_DEADLINE: Duration = Duration::from_secs(5);
 
-/// The longest reply line taken when [`Options::reply_cap`] was not called, in
-/// bytes without the newline.
+/// The default of [`Options::reply_cap`], in bytes without the newline.
 pub const DEFAULT_REPLY_CAP: usize = 1024 * 1024;
 
-/// What a [`Client`](crate::Client) may spend and whom it trusts.
+/// The limits of a [`Client`](crate::Client), and which servers it trusts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,20 +19,18 @@ pub const DEFAULT_REPLY_CAP: usize = 1024 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The time for one whole exchange: connecting (with the waits on a full
-    /// backlog), writing and reading together. For streams it covers the
-    /// acknowledgement only. Default [`DEFAULT_DEADLINE`]; 500 ms has proved
-    /// too short for a busy server (protocol.md section 7.3).
+    /// The time limit for one whole exchange: connecting (with waits for a full backlog),
+    /// writing and reading together. For streams it covers the acknowledgement only. Default
+    /// [`DEFAULT_DEADLINE`]. 500 ms is too short for a busy server (protocol.md section 7.3).
     pub deadline: Duration,
-    /// The longest line taken from the server, in bytes without the newline.
-    /// Default [`DEFAULT_REPLY_CAP`].
+    /// The longest line that is accepted from the server, in bytes without the newline. Default
+    /// [`DEFAULT_REPLY_CAP`].
     pub reply_cap: usize,
-    /// Whether a socket that is served by another user than this process's
-    /// own, or root, is spoken to. Default false. A file in a project must
-    /// never decide this.
+    /// Whether a socket may be used that is served by a user other than this process's own or
+    /// root. Default false. A project's settings file must never decide this.
     pub allow_foreign_socket: bool,
-    /// Whether [`exchange_repeatable`](crate::Client::exchange_repeatable) may
-    /// send a line again on another connection. Default true.
+    /// Whether [`exchange_repeatable`](crate::Client::exchange_repeatable) may send a line
+    /// again on another connection. Default true.
     pub hedge: bool,
 }
 

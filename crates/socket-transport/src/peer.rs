@@ -1,4 +1,4 @@
-/// Who serves a socket, as the kernel noted it when the server began to listen.
+/// The process that serves a socket. The kernel noted it when the server called `listen`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Peer {
     uid: u32,
@@ -8,8 +8,8 @@ pub struct Peer {
 impl Peer {
     #[cfg(unix)]
     pub(crate) fn new(uid: u32, pid: Option<u32>) -> Self {
-        // Process 0 stands for one that cannot be seen from here, as from
-        // within a container.
+        // The kernel gives process 0 for a process that is not visible from here, such as one
+        // outside this container.
         Self { uid, pid: pid.filter(|&pid| pid != 0) }
     }
 
@@ -18,8 +18,8 @@ impl Peer {
         self.uid
     }
 
-    /// The server's process, or `None` where the platform does not tell or the
-    /// process cannot be seen from this one's namespace.
+    /// The server's process; `None` if the platform does not tell, or the process is not in
+    /// this process's pid namespace.
     pub fn pid(self) -> Option<u32> {
         self.pid
     }

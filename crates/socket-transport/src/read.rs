@@ -1,4 +1,4 @@
-//! What a line of the server means.
+//! Reading the lines of the server.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 
-/// The reply that a line is.
+/// Reads a line as a reply.
 pub(crate) fn reply<R: DeserializeOwned>(line: &[u8], socket: &Path) -> Result<R, Error> {
     match decode(line) {
         Ok(Ok(said)) => Ok(said),

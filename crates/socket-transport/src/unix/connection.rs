@@ -16,15 +16,15 @@ use crate::error::{Error, ErrorKind, Phase};
 use crate::options::Options;
 use crate::peer::Peer;
 
-/// The first wait on a full backlog; each further one is twice as long.
+/// The first wait for a full backlog. Each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(1);
 
-/// The longest wait on a full backlog.
+/// The longest wait for a full backlog.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
 
-/// A connection whose request is out: the lines that come back on it.
+/// A connection whose request has been sent. Lines of the answer are read from it.
 ///
-/// It holds both directions open. Closing only ours would end a stream
+/// Both directions stay open, because closing the sending direction would end a stream
 /// (protocol.md section 7.5).
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -34,8 +34,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Connects, sends `line` and waits for the first line of the answer, all
-    /// within the deadline.
+    /// Connects, sends `line` and waits for the first line of the answer, all within the
+    /// deadline.
     pub(crate) async fn request(
         socket: &Path,
         options: &Options,
@@ -51,7 +51,7 @@ impl Connection {
         };
         match timeout(options.deadline, work).await {
             Ok(outcome) => outcome,
-            // The only thing that is ever waited for before the write.
+            // A full backlog is the only thing that is waited for before the write.
             Err(_) if phase == Phase::Connect => {
                 Err(Error::new(ErrorKind::Busy, socket).in_phase(phase))
             }
@@ -95,16 +95,16 @@ impl Connection {
         Ok(Self { lines, peer, socket: socket.to_path_buf() })
     }
 
-    /// The next line, or `None` when the server closed between lines.
+    /// The next line, or `None` if the server closed the connection between lines.
     ///
-    /// Cancel safe: what was read stays in the buffer.
+    /// Cancel safe: bytes that were read stay in the buffer.
     pub(crate) async fn next_line(&mut self) -> Result<Option<Bytes>, Error> {
         match self.lines.next().await {
             None => Ok(None),
             Some(Ok(line)) => Ok(Some(line)),
             Some(Err(LineError::Oversize)) => Err(self.read_error(ErrorKind::Oversize)),
             Some(Err(LineError::Broken)) => Err(self.read_error(ErrorKind::ClosedMidReply)),
-            // A server that closes with our bytes unread resets the connection.
+            // A server that closes with unread input resets the connection.
             Some(Err(LineError::Io(cause))) if is_gone(&cause) => {
                 let kind = if self.lines.read_buffer().is_empty() {
                     ErrorKind::ClosedWithoutReply
@@ -117,14 +117,14 @@ impl Connection {
         }
     }
 
-    /// Who serves the socket.
+    /// The process that serves the socket.
     pub(crate) fn peer(&self) -> Peer {
         self.peer
     }
 
-    /// Ends the connection for everybody who has it.
+    /// Ends the connection for all processes that share it.
     pub(crate) fn shut_down(&self) {
-        // Who is at the other end may be gone.
+        // An error is ignored, because the server may be gone.
         let _ = rustix::net::shutdown(self.lines.get_ref(), rustix::net::Shutdown::Both);
     }
 
@@ -133,13 +133,13 @@ impl Connection {
     }
 }
 
-/// Sends what the first send left over: a line larger than the socket's buffer.
+/// Sends the rest of a line that is larger than the socket's buffer.
 async fn send_rest(connection: &UnixStream, mut rest: &[u8]) -> io::Result<()> {
     while !rest.is_empty() {
         let sent = connection.async_io(Interest::WRITABLE, || send_some(connection, rest)).await;
         match sent {
             Ok(sent) => rest = &rest[sent..],
-            // It may have said why before it closed; the reader will see.
+            // The server may have sent an answer before it closed, which the reader will find.
             Err(cause) if is_gone(&cause) => break,
             Err(cause) => return Err(cause),
         }

@@ -2,26 +2,26 @@ use std::io;
 
 use crate::peer::Peer;
 
-/// The system calls that open a connection, behind a trait so that a test can
-/// count them and stand in for another user's server.
+/// The system calls that open a connection. They are behind a trait so that a test can count
+/// them and play the server of another user.
 pub(crate) trait Wire {
-    /// A connection that stands.
+    /// An open connection.
     type Connection;
 
     /// Connects without blocking.
     fn connect(&mut self) -> io::Result<Self::Connection>;
-    /// Says who serves the socket.
+    /// Tells which process serves the socket.
     fn peer(&mut self, connection: &Self::Connection) -> io::Result<Peer>;
-    /// Hands bytes to the kernel without blocking; says how many it took.
+    /// Passes bytes to the kernel without blocking; returns how many it accepted.
     fn send(&mut self, connection: &Self::Connection, bytes: &[u8]) -> io::Result<usize>;
 }
 
-/// Whose servers are spoken to.
+/// Which servers are trusted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trust {
-    /// Everybody's.
+    /// Servers of all users.
     Anyone,
-    /// Root's and this user's.
+    /// Servers of root and of this user.
     User(u32),
 }
 
@@ -34,34 +34,33 @@ impl Trust {
     }
 }
 
-/// A connection with the line on its way.
+/// A connection on which the line has been sent.
 #[derive(Debug)]
 pub(crate) struct Dialled<C> {
     pub(crate) connection: C,
     pub(crate) peer: Peer,
-    /// How many bytes of the line the kernel took.
+    /// How many bytes of the line the kernel accepted.
     pub(crate) sent: usize,
 }
 
-/// Why there is no such connection.
+/// Why there is no connection.
 #[derive(Debug)]
 pub(crate) enum DialError {
-    /// The backlog is full right now.
+    /// The backlog is full at the moment.
     Full,
-    /// Connecting, or asking who is there, failed.
+    /// Connecting, or asking for the peer, failed.
     Connect(io::Error),
-    /// Somebody else serves the socket. Not a byte was sent.
+    /// Another user serves the socket. No byte was sent.
     Foreign(Peer),
-    /// The connection stood and took nothing.
+    /// The connection was made and accepted no bytes.
     Send(io::Error),
 }
 
-/// Connects, checks who is there and hands over the whole line with one send.
+/// Connects, checks the peer, and sends the whole line with one call.
 ///
-/// The server looks for the first byte once, right after it accepted, and then
-/// every 100 ms (protocol.md section 7.3). So this is one plain function: no
-/// await lies between connecting and sending, and no other task of the runtime
-/// can come in between.
+/// The server looks for the first byte right after it accepts, and then every 100 ms
+/// (protocol.md section 7.3). So this is a plain function without an await between connecting
+/// and sending, and no other task of the runtime can run in between.
 pub(crate) fn dial<W: Wire>(
     wire: &mut W,
     line: &[u8],
@@ -77,8 +76,8 @@ pub(crate) fn dial<W: Wire>(
     }
     let sent = match wire.send(&connection, line) {
         Ok(sent) => sent,
-        // A server that closed already may have said why before it did; the
-        // reader will see.
+        // A server that has already closed may have sent an answer before, which the reader
+        // will find.
         Err(error) if is_gone(&error) => line.len(),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
         Err(error) => return Err(DialError::Send(error)),
@@ -100,7 +99,7 @@ pub(crate) fn is_gone(error: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    /// A wire that follows a script and writes down what was asked of it.
+    /// A scripted wire that records its calls.
     struct Script {
         connect: Result<(), io::ErrorKind>,
         uid: u32,

@@ -3,25 +3,25 @@ use std::io;
 use bytes::{Bytes, BytesMut};
 use tokio_util::codec::Decoder;
 
-/// Splits what the server sends at newlines.
+/// Splits the server's output at newlines.
 ///
-/// `tokio_util`'s own line codec takes what stands before the end of the stream
-/// for a line. Here that is a broken end: half a reply must never be read as a
+/// The line codec of `tokio_util` also returns the text before the end of the stream as a line.
+/// Here that is an error, because half a reply must never be read as a whole one.
 /// whole one.
 #[derive(Debug)]
 pub(crate) struct Lines {
     cap: usize,
-    /// How much of the buffer was searched already, so that a long line that
-    /// comes byte by byte is not searched from its start each time.
+    /// How much of the buffer has been searched, so that a long line that arrives byte by byte
+    /// is not searched from its start each time.
     searched: usize,
 }
 
-/// Why no further line comes.
+/// Why there is no further line.
 #[derive(Debug)]
 pub(crate) enum LineError {
     /// The line is over the cap.
     Oversize,
-    /// The stream ended within a line.
+    /// The stream ended in the middle of a line.
     Broken,
     /// The connection failed.
     Io(io::Error),
@@ -34,7 +34,7 @@ impl From<io::Error> for LineError {
 }
 
 impl Lines {
-    /// Lines of at most `cap` bytes, the newline not counted.
+    /// Lines of at most `cap` bytes, not counting the newline.
     pub(crate) fn capped(cap: usize) -> Self {
         Self { cap, searched: 0 }
     }

@@ -1,4 +1,4 @@
-//! The part that needs Unix sockets.
+//! The implementation for Unix sockets.
 
 mod connection;
 mod dial;

@@ -14,10 +14,10 @@ use super::dial::Wire;
 use crate::error::{Error, ErrorKind, Phase};
 use crate::peer::Peer;
 
-/// The longest path a socket address holds with its closing zero, in bytes.
+/// The longest path that fits a socket address with its final zero, in bytes.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) const PATH_MAX: usize = 107;
-/// The longest path a socket address holds with its closing zero, in bytes.
+/// The longest path that fits a socket address with its final zero, in bytes.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) const PATH_MAX: usize = 103;
 
@@ -27,9 +27,8 @@ pub(crate) struct Socket<'a> {
 }
 
 impl<'a> Socket<'a> {
-    /// Refuses the paths that no system call should see: one that is too long,
-    /// and an empty one, which the kernel would take for an address without a
-    /// path.
+    /// Refuses paths that must not reach a system call: one that is too long, and an empty one,
+    /// which the kernel would take for an unnamed address.
     pub(crate) fn at(path: &'a Path) -> Result<Self, Error> {
         let length = path.as_os_str().len();
         if length == 0 {
@@ -64,8 +63,8 @@ impl Wire for Socket<'_> {
     }
 }
 
-/// Sends what the kernel takes right now. A peer that went away is an error
-/// here, never a signal: the host may not ignore SIGPIPE.
+/// Sends what the kernel accepts at once. A peer that is gone is an error and never a signal,
+/// because the host may not ignore SIGPIPE.
 pub(crate) fn send_some(connection: &UnixStream, bytes: &[u8]) -> io::Result<usize> {
     #[cfg(target_vendor = "apple")]
     let flags = SendFlags::empty();
@@ -74,7 +73,7 @@ pub(crate) fn send_some(connection: &UnixStream, bytes: &[u8]) -> io::Result<usi
     Ok(rustix::io::retry_on_intr(|| send(connection.as_fd(), bytes, flags))?)
 }
 
-/// A stream socket that never blocks and that no child inherits.
+/// A stream socket that never blocks and is closed on exec.
 #[cfg(not(target_vendor = "apple"))]
 fn stream_socket() -> io::Result<OwnedFd> {
     use rustix::net::{SocketFlags, socket_with};
@@ -83,8 +82,8 @@ fn stream_socket() -> io::Result<OwnedFd> {
     Ok(socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?)
 }
 
-/// A stream socket that never blocks, that no child inherits, and that raises
-/// no signal. Here each of these is a call of its own.
+/// A stream socket that never blocks, is closed on exec, and raises no SIGPIPE. On this system
+/// each of these takes a call of its own.
 #[cfg(target_vendor = "apple")]
 fn stream_socket() -> io::Result<OwnedFd> {
     use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
@@ -97,8 +96,8 @@ fn stream_socket() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// The error for a connection that could not be made. The file system is only
-/// looked at now that something is wrong.
+/// The error for a connection that could not be made. The file system is examined only now,
+/// after the failure.
 pub(crate) fn connect_error(cause: io::Error, path: &Path) -> Error {
     let (kind, note) = match Errno::from_io_error(&cause) {
         Some(Errno::NOENT) if is_link(path) => {
@@ -107,7 +106,7 @@ pub(crate) fn connect_error(cause: io::Error, path: &Path) -> Error {
         Some(Errno::NOENT) => (ErrorKind::NoSuchSocket, ""),
         Some(Errno::NOTDIR) => (ErrorKind::NoSuchSocket, "a folder on the way is a file"),
         Some(Errno::LOOP) => (ErrorKind::NoSuchSocket, "symbolic links that lead in a circle"),
-        // The kernel says "refused" of a file and of a folder too.
+        // The kernel reports "refused" for a file and a folder, too.
         Some(Errno::CONNREFUSED) => match what_else(path) {
             Some(what) => (ErrorKind::NotASocket, what),
             None => (ErrorKind::Refused, ""),
@@ -127,7 +126,7 @@ fn is_link(path: &Path) -> bool {
     symlink_metadata(path).is_ok_and(|data| data.is_symlink())
 }
 
-/// What is at the path, if it is something other than a socket.
+/// What the file at the path is, if it is not a socket.
 fn what_else(path: &Path) -> Option<&'static str> {
     let kind = metadata(path).ok()?.file_type();
     if kind.is_socket() {
@@ -145,7 +144,7 @@ fn what_else(path: &Path) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// What no test can bring about without a sandbox around it.
+    /// A test cannot produce these errors without a sandbox.
     #[test]
     fn everything_a_sandbox_says_is_a_matter_of_permission() {
         for errno in [Errno::ACCESS, Errno::PERM, Errno::AFNOSUPPORT] {

@@ -1,4 +1,4 @@
-//! What stands in for connections where there are no Unix sockets.
+//! Takes the place of connections on platforms without Unix sockets.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::options::Options;
 use crate::peer::Peer;
 
-/// A connection that nobody can have.
+/// A connection, of which there is none on this platform.
 #[derive(Debug)]
 pub(crate) enum Connection {}
 
