@@ -1,4 +1,4 @@
-//! Many panes from one look a second.
+//! Following the status of many panes with one request a second.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -11,16 +11,16 @@ use crate::control::PaneControl;
 use crate::error::{Error, ErrorKind};
 use crate::target::Target;
 
-/// Between two snapshots.
+/// The interval between two snapshots.
 const PERIOD: Duration = Duration::from_secs(1);
-/// How long after a restart of the server what it says may still change.
+/// How long after a restart of the server its statuses may still change by themselves.
 const SETTLING: Duration = Duration::from_secs(5);
 
 /// What happened to a pane between two snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// The pane, by its present id, or the last one of a pane that is gone.
+    /// The present id of the pane, or the last id of a pane that is gone.
     pub pane_id: PaneId,
     /// The terminal, which stays when the id changes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,8 +28,8 @@ pub struct Change {
     /// What happened.
     #[serde(flatten)]
     pub what: What,
-    /// Whether the server has just started again: the truth comes in slowly
-    /// then, and a status may still change without anything happening.
+    /// Whether the server has just restarted. It detects agents again then, so a status may
+    /// change although nothing has happened.
     pub settling: bool,
 }
 
@@ -38,31 +38,31 @@ pub struct Change {
 #[serde(tag = "what", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum What {
-    /// The status, also the first one that is seen, and one that changed and
-    /// changed back.
+    /// The status. This includes the first one that is seen, and one that changed and changed
+    /// back between two snapshots.
     Status {
         /// The agent; absent if the pane has none now.
         #[serde(skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
-        /// Its status, in the server's words: `done` is idle that nobody saw.
+        /// The status in the server's words: `done` is an idle that no person has seen.
         status: AgentStatus,
-        /// The number of the change.
+        /// The sequence number of the change.
         #[serde(skip_serializing_if = "Option::is_none")]
         state_change_seq: Option<u64>,
     },
-    /// The pane has another id now.
+    /// The pane has another id.
     Moved {
-        /// The id it had.
+        /// The previous id.
         from: PaneId,
     },
     /// The pane is gone.
     Gone,
 }
 
-/// What was last seen of the panes. Pure: a snapshot in, changes out.
+/// The panes as they were last seen. Pure: it takes snapshots and returns changes.
 #[derive(Debug, Default)]
 struct Picture {
-    /// The panes that matter; empty means all.
+    /// The panes that are followed; empty means all.
     targets: Vec<Target>,
     panes: HashMap<String, Entry>,
     /// In the server's order.
@@ -135,7 +135,7 @@ impl Picture {
         (order, panes)
     }
 
-    /// Whether a pane is one of the targets, which learn their terminals here.
+    /// Whether the pane is followed. A target learns its terminal here.
     fn wants(&mut self, pane: &PaneId, terminal: Option<&str>) -> bool {
         if self.targets.is_empty() {
             return true;
@@ -164,8 +164,8 @@ pub struct Changes {
 }
 
 impl PaneControl {
-    /// Follows the status of many panes with one request a second, however many
-    /// they are. No target means all panes, those to come included.
+    /// Follows the status of many panes with one request a second in total. Without targets it
+    /// follows all panes, including later ones.
     pub fn changes(&self, targets: impl IntoIterator<Item = Target>) -> Changes {
         let picture = Picture { targets: targets.into_iter().collect(), ..Picture::default() };
         let mut ticks = interval(PERIOD);
@@ -182,8 +182,7 @@ impl PaneControl {
 }
 
 impl Changes {
-    /// The next change, however long it takes. The first ones are the statuses
-    /// as they are.
+    /// Waits for the next change. The first ones are the present statuses.
     ///
     /// # Errors
     ///
@@ -192,8 +191,7 @@ impl Changes {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost: a change that was not given out comes with the next
-    /// call.
+    /// No change is lost: a change that was not returned comes with the next call.
     pub async fn next(&mut self) -> Result<Change, Error> {
         loop {
             if let Some(change) = self.ready.pop_front() {
@@ -246,7 +244,7 @@ mod tests {
         let first = [("w1:p10", "a", "idle", 1), ("w1:p2", "b", "working", 2)];
         assert_eq!(told(&mut picture, 0, &first), ["w1:p10 idle", "w1:p2 working"]);
         assert!(told(&mut picture, 1, &first).is_empty());
-        // It worked and came back between two looks.
+        // It worked and was idle again between two snapshots.
         let again = [("w1:p10", "a", "idle", 4), ("w2:p1", "b", "working", 2)];
         assert_eq!(told(&mut picture, 2, &again), ["w1:p10 idle", "w2:p1 from w1:p2"]);
         assert_eq!(told(&mut picture, 3, &again[1..]), ["w1:p10 gone"]);

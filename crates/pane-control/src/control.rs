@@ -11,14 +11,13 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::error::{Error, ErrorKind};
 use crate::profile::{Profile, Profiles};
-use crate::push::Ledger;
+use crate::push::Journal;
 use crate::target::Target;
 
 /// Reads and drives the panes of one server.
 ///
-/// Clones share everything: the added profiles, the record of operations, and
-/// the rule that one push at a time goes to a pane. Every method needs a tokio
-/// runtime with I/O and time.
+/// Clones share the added profiles, the record of operations, and the rule that only one push
+/// at a time types into a pane. Every method needs a tokio runtime with I/O and time.
 #[derive(Debug, Clone)]
 pub struct PaneControl {
     shared: Arc<Shared>,
@@ -28,8 +27,8 @@ pub struct PaneControl {
 pub(crate) struct Shared {
     pub(crate) client: Client,
     pub(crate) profiles: Profiles,
-    pub(crate) ledger: Ledger,
-    /// Who types into a terminal, one at a time.
+    pub(crate) journal: Journal,
+    /// A lock for each terminal, held by the push that types into it.
     typing: StdMutex<HashMap<String, Arc<Mutex<()>>>>,
 }
 
@@ -39,33 +38,32 @@ pub(crate) struct Shared {
 pub struct Builder {
     client: Client,
     profiles: Profiles,
-    ledger: Ledger,
+    journal: Journal,
 }
 
 impl Builder {
-    /// Adds a ready profile. It goes before another of the same name.
+    /// Adds a ready profile. It takes precedence over an earlier one of the same name.
     pub fn profile(mut self, profile: Arc<dyn Profile>) -> Self {
         self.profiles.add(profile);
         self
     }
 
-    /// Keeps the record of operations in this folder instead of in memory, so
-    /// that other processes know an operation of this one. The folder is made
-    /// when it is needed, for this user alone.
+    /// Keeps the record of operations in this folder instead of in memory, so that it is shared
+    /// with other processes. The folder is made when it is first needed, for this user alone.
     pub fn operations_in(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.ledger = Ledger::Folder(folder.into());
+        self.journal = Journal::Folder(folder.into());
         self
     }
 
-    /// Nothing is tried or checked yet.
+    /// Makes the [`PaneControl`]. Nothing is checked yet.
     pub fn build(self) -> PaneControl {
-        let Self { client, profiles, ledger } = self;
-        let shared = Shared { client, profiles, ledger, typing: StdMutex::default() };
+        let Self { client, profiles, journal } = self;
+        let shared = Shared { client, profiles, journal, typing: StdMutex::default() };
         PaneControl { shared: Arc::new(shared) }
     }
 }
 
-/// A pane as it was found, by its present id.
+/// A pane, with its present id.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) info: PaneInfo,
@@ -77,12 +75,12 @@ impl Found {
         self.info.pane_id.clone()
     }
 
-    /// What tells it apart; its id on a server that names no terminals.
+    /// What identifies the pane: its terminal, or its id on a server that has no terminal ids.
     pub(crate) fn terminal(&self) -> &str {
         self.info.terminal_id.as_deref().unwrap_or(self.info.pane_id.as_str())
     }
 
-    /// How many rows its screen has.
+    /// The number of rows of its screen.
     pub(crate) fn rows(&self) -> u32 {
         let rows = self.info.scroll.map_or(0, |scroll| scroll.viewport_rows);
         u32::try_from(rows).unwrap_or(u32::MAX)
@@ -90,18 +88,17 @@ impl Found {
 }
 
 impl PaneControl {
-    /// The panes of the server behind this client, with the profiles that come
-    /// with the crate.
+    /// The panes of the server behind this client, with the profiles of this crate.
     pub fn new(client: Client) -> Self {
         Self::builder(client).build()
     }
 
-    /// As [`new`](Self::new), with more to choose.
+    /// As [`new`](Self::new), with options.
     pub fn builder(client: Client) -> Builder {
-        Builder { client, profiles: Profiles::default(), ledger: Ledger::default() }
+        Builder { client, profiles: Profiles::default(), journal: Journal::default() }
     }
 
-    /// The client it speaks through.
+    /// The client of the server.
     pub fn client(&self) -> &Client {
         &self.shared.client
     }
@@ -114,8 +111,7 @@ impl PaneControl {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NoServer`] and the other kinds of a server that does not
-    /// answer.
+    /// [`ErrorKind::NoServer`] and the other kinds for a server that does not answer.
     ///
     /// # Cancel safety
     ///
@@ -124,7 +120,7 @@ impl PaneControl {
         Ok(self.client().call(&PaneList::default()).await?.panes)
     }
 
-    /// The pane of a target, wherever it has moved.
+    /// Finds the pane of a target, even if it has moved.
     pub(crate) async fn find(&self, target: &Target) -> Result<Found, Error> {
         let by_id = self.client().call(&PaneGet::new(target.pane.clone())).await;
         let info = match by_id.map(|reply| reply.pane).map_err(Error::from) {
@@ -137,7 +133,7 @@ impl PaneControl {
         Ok(Found { info, target })
     }
 
-    /// By its terminal, which stays when the id changes, or as an agent's name.
+    /// Finds the pane by its terminal, which stays when the id changes, or by the agent's name.
     async fn find_elsewhere(&self, target: &Target) -> Result<PaneInfo, Error> {
         let gone = || Error::pane_gone(target.pane.as_str());
         if target.terminal.is_some() {
@@ -163,7 +159,7 @@ impl PaneControl {
         }
     }
 
-    /// The processes of a pane; `None` on a server that does not say.
+    /// The processes of a pane; `None` if the server does not tell.
     pub(crate) async fn processes(&self, pane: &PaneId) -> Result<Option<ProcessInfo>, Error> {
         match self.client().call(&ProcessInfoGet::new(pane.clone())).await.map_err(Error::from) {
             Ok(reply) => Ok(Some(reply.process_info)),
@@ -172,8 +168,7 @@ impl PaneControl {
         }
     }
 
-    /// The profile of this name, else the one for the agent in the pane, else
-    /// the shell's.
+    /// The profile of this name, or the one for the agent in the pane, or the shell's.
     pub(crate) fn profile(
         &self,
         name: Option<&str>,
@@ -189,7 +184,7 @@ impl PaneControl {
         })
     }
 
-    /// Waits until nobody else of this process types into the terminal.
+    /// Waits until no other push of this process types into the terminal.
     pub(crate) async fn alone(&self, terminal: &str) -> OwnedMutexGuard<()> {
         let lock = {
             let mut typing = self.shared.typing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,7 +195,7 @@ impl PaneControl {
     }
 }
 
-/// Whether this is the target's pane and no other one under its id.
+/// Whether this is the target's pane and not another one that got its id.
 fn is_of(info: &PaneInfo, target: &Target) -> bool {
     target.terminal.is_none() || info.terminal_id.is_none() || info.terminal_id == target.terminal
 }

@@ -1,4 +1,4 @@
-//! The fingerprint of a screen.
+//! The digest of a screen.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,12 +9,12 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{Error, ErrorKind};
 use crate::screen::Screen;
 
-/// Bytes of a SHA-256 that are kept: enough that nobody makes two screens with
-/// the same digest, and short enough to pass on by hand.
+/// How many bytes of the SHA-256 are kept: enough to prevent two screens with the same digest,
+/// and short enough to copy by hand.
 const BYTES: usize = 16;
 
-/// The fingerprint of what a pane shows: the same for the same characters,
-/// whatever their colours and the blanks at the ends of rows.
+/// A digest of what a pane shows. It depends only on the characters, not on colours or on
+/// spaces at the ends of rows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest([u8; BYTES]);

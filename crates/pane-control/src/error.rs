@@ -5,12 +5,12 @@ use herdr_proto::{ErrorCode, Rejection};
 use herdr_socket_transport as transport;
 use serde::Serialize;
 
-/// Why something was refused or did not come to its end.
+/// Why a call was refused or failed.
 ///
-/// [`kind`](Self::kind) says what a caller can act on and
-/// [`safe_to_retry`](Self::safe_to_retry) whether doing the same again can do
-/// harm. `Display` is one sentence; neither it nor `source` holds anything of
-/// a screen or of what was typed.
+/// [`kind`](Self::kind) tells what the caller can do, and
+/// [`safe_to_retry`](Self::safe_to_retry) whether the same call may be made again. `Display` is
+/// one sentence. Neither it nor `source` contains anything from a screen or from a text that
+/// was typed.
 pub struct Error(Box<Inner>);
 
 #[derive(Debug)]
@@ -20,23 +20,23 @@ struct Inner {
     source: Option<transport::Error>,
 }
 
-/// What went wrong, by what a caller would do about it.
+/// What went wrong, by what a caller can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// No Herdr answers at the socket: it is absent, stopped or about to stop.
+    /// Herdr does not answer at the socket: it is absent, stopped or stopping.
     NoServer,
-    /// Something answers at the socket that is not usable: another program,
-    /// another user's server, or a server without this method.
+    /// The server at the socket cannot be used: it is another program, is run by another user,
+    /// or does not have this method.
     UnusableServer,
-    /// A deadline passed. If something was to be typed, it may have been.
+    /// A deadline passed. If a text was to be typed, it may have been typed.
     Timeout,
-    /// No pane was named, and none may be assumed.
+    /// No pane was named, and there is no default.
     NoTarget,
-    /// The pane does not exist (any more).
+    /// The pane does not exist.
     PaneGone,
-    /// The pane has no agent, or it went away meanwhile.
+    /// The pane has no agent, or the agent has ended.
     NoAgent,
     /// The agent waits for a person's answer; nothing was typed.
     AgentBlocked,
@@ -45,29 +45,29 @@ pub enum ErrorKind {
     AgentNotReady,
     /// The agent ended or was replaced after the text was typed.
     AgentNotRunning,
-    /// More rows were asked for than an agent shows that is not idle.
+    /// More rows were asked for than the screen of an agent has that is not idle.
     AgentNotIdle,
-    /// The agent is one that `agent.prompt` never takes, and pushing was not
-    /// allowed; nothing was typed.
+    /// `agent.prompt` does not work with this agent, and pushing was not allowed; nothing was
+    /// typed.
     CustomAgent,
-    /// The text was typed and nothing changed in time.
+    /// The text was typed, and it had no visible effect in time.
     PromptStalled,
-    /// The terminal did not take the text, or not all of it.
+    /// The terminal did not accept the whole text.
     PromptFailed,
-    /// Nothing is left to type.
+    /// Nothing remains to be typed.
     EmptyPrompt,
-    /// The text has several lines, and the program would take each by itself.
+    /// The text has several lines, and the program would take each line as a text of its own.
     SeveralLines,
-    /// There is no ready profile for what runs in the pane.
+    /// There is no ready profile for the program in the pane.
     NoProfile,
-    /// The screen is not the one that the caller saw; no key was pressed.
+    /// The screen has changed since the caller read it; no key was pressed.
     ScreenChanged,
-    /// The operation id was used for another text or another pane, or the
-    /// operation has prompted before; nothing was typed now.
+    /// The operation id was used for another text or pane, or the operation has already
+    /// prompted; nothing was typed.
     OperationReused,
-    /// A name or value is not what it should be.
+    /// A name or value is wrong.
     InvalidInput,
-    /// Anything else that the server refuses or the system says.
+    /// Any other error of the server or the system.
     Other,
 }
 
@@ -76,8 +76,7 @@ impl Error {
         Self(Box::new(Inner { kind, detail: detail.into(), source: None }))
     }
 
-    /// A refusal of input that a front end finds wrong itself, as
-    /// [`ErrorKind::InvalidInput`].
+    /// An [`ErrorKind::InvalidInput`] for input that a front end finds wrong itself.
     pub fn invalid(detail: impl Into<String>) -> Self {
         Self::new(ErrorKind::InvalidInput, detail)
     }
@@ -91,8 +90,8 @@ impl Error {
         self.0.kind
     }
 
-    /// Whether the same call may be made again without a text being typed or a
-    /// key being pressed twice. It need not succeed then.
+    /// Whether the same call can be made again without typing a text or pressing a key twice.
+    /// It may still fail.
     pub fn safe_to_retry(&self) -> bool {
         !self.may_have_arrived()
             && !matches!(
@@ -105,7 +104,7 @@ impl Error {
             )
     }
 
-    /// Whether the server has the request, or may have it, without an answer.
+    /// Whether the server has, or may have, received the request.
     pub(crate) fn may_have_arrived(&self) -> bool {
         self.0.source.as_ref().is_some_and(|error| {
             error.rejection().is_none() && error.phase() == Some(transport::Phase::Read)

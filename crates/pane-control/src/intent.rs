@@ -1,33 +1,33 @@
 use crate::key::Key;
 use crate::profile::Profile;
 
-/// What a key is pressed for; the program decides which key that is.
+/// The purpose of a key. The program's profile decides which key that is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Intent {
-    /// Stop what runs: `ctrl+c`, and `esc` in agents, where `ctrl+c` would quit.
+    /// Stops what runs: `ctrl+c`, or `esc` in agents that `ctrl+c` would quit.
     Interrupt,
-    /// Send what stands in the input box.
+    /// Sends the text in the input box.
     Submit,
-    /// Empty the input box's line.
+    /// Clears the line in the input box.
     ClearLine,
-    /// Leave a dialog or a menu.
+    /// Leaves a dialog or a menu.
     Escape,
-    /// The next field or the completion.
+    /// Goes to the next field or completes.
     Tab,
-    /// The field before.
+    /// Goes to the previous field.
     BackTab,
-    /// One up.
+    /// Goes up.
     Up,
-    /// One down.
+    /// Goes down.
     Down,
-    /// One to the left.
+    /// Goes left.
     Left,
-    /// One to the right.
+    /// Goes right.
     Right,
 }
 
-/// Intents by the names that a command line has for them.
+/// The names of intents on a command line.
 const INTENTS: [(&str, Intent); 10] = [
     ("interrupt", Intent::Interrupt),
     ("submit", Intent::Submit),
@@ -42,7 +42,7 @@ const INTENTS: [(&str, Intent); 10] = [
 ];
 
 impl Intent {
-    /// The key for this in a program of this profile.
+    /// The key for this intent in a program with this profile.
     pub fn key(self, profile: &dyn Profile) -> Key {
         let name = match self {
             Self::Interrupt => return profile.interrupt(),

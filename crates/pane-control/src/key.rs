@@ -1,15 +1,14 @@
-//! Keys by the names that Herdr 0.8.2 has for them.
+//! Keys by Herdr 0.8.2's names.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind};
 
-/// A key that Herdr knows and that it really presses.
+/// A key that Herdr knows and really presses.
 ///
-/// The server answers `ok` to some names and then writes nothing, or another
-/// key: `f13` and above, `super+a`, `ctrl+1`. Those are refused here, beside
-/// everything that it refuses itself.
+/// For some names the server answers `ok` and then writes nothing or another key: `f13` and
+/// above, `super+a`, `ctrl+1`. This type refuses those, and all names that the server refuses.
 ///
 /// ```
 /// use herdr_pane_control::Key;
@@ -38,12 +37,12 @@ impl Key {
         Self::known("ctrl+c")
     }
 
-    /// A key by a name that is known to be Herdr's first for it.
+    /// The key with this name, which must be Herdr's first name for it.
     pub(crate) fn known(name: &'static str) -> Self {
         Self(name.to_owned())
     }
 
-    /// Herdr's name for it.
+    /// Herdr's name for the key.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -55,7 +54,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// Key names of tmux and the modifiers that it writes before them.
+/// Names of keys in tmux, and Herdr's names for them.
 const TMUX_KEYS: [(&str, &str); 6] = [
     ("BSpace", "backspace"),
     ("BTab", "shift+tab"),
@@ -67,7 +66,7 @@ const TMUX_KEYS: [(&str, &str); 6] = [
 const TMUX_MODIFIERS: [(&str, &str); 6] =
     [("C-", "ctrl"), ("c-", "ctrl"), ("M-", "alt"), ("m-", "alt"), ("S-", "shift"), ("^", "ctrl")];
 
-/// Keys that no name of 0.8.2 stands for.
+/// Keys for which 0.8.2 has no name.
 const MISSING: [&str; 16] = [
     "home",
     "end",
@@ -87,7 +86,7 @@ const MISSING: [&str; 16] = [
     "npage",
 ];
 
-/// Named keys, Herdr's first name for each before its others.
+/// Named keys. Herdr's first name for each comes before its other names.
 const NAMED: [&[&str]; 22] = [
     &["enter", "return"],
     &["esc", "escape"],
@@ -127,7 +126,7 @@ fn parse(name: &str) -> Result<String, String> {
     if name.is_empty() {
         return Err("is not a key; a key is for example enter, ctrl+u or a".to_owned());
     }
-    // Two of tmux's names are Herdr's as well.
+    // Two of tmux's names are also Herdr's.
     if matches!(name, "C-c" | "c-c") {
         return Ok("ctrl+c".to_owned());
     }
@@ -140,7 +139,7 @@ fn parse(name: &str) -> Result<String, String> {
     chord(name)
 }
 
-/// Herdr's spelling of what only tmux writes this way.
+/// Herdr's name for a key that is written in tmux's way.
 fn from_tmux(name: &str) -> Option<String> {
     let mut modifiers = String::new();
     let mut rest = name;

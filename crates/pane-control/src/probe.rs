@@ -7,39 +7,38 @@ use crate::control::PaneControl;
 use crate::error::{Error, ErrorKind};
 use crate::target::Target;
 
-/// Whether something lives in a pane.
+/// Whether something runs in a pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Life {
-    /// What the pane is there for runs.
+    /// The pane's program runs.
     Live,
-    /// It does not.
+    /// The pane's program does not run, or the pane is gone.
     Dead,
-    /// There is no evidence either way.
+    /// There is no evidence.
     Unknown,
 }
 
-/// Why a pane counts as it does.
+/// The evidence for a pane's [`Life`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Evidence {
-    /// Live: an agent is on record, and a program other than the shell runs in
-    /// the foreground.
+    /// Live: an agent is on record, and a program other than the shell is in the foreground.
     Agent,
-    /// Live: no agent is on record, and a program runs in the foreground.
+    /// Live: no agent is on record, and a program is in the foreground.
     Program,
-    /// Live: no agent is on record, and the shell waits.
+    /// Live: no agent is on record, and the shell waits for input.
     Shell,
-    /// Live: the server starts the agent.
+    /// Live: the server is starting the agent.
     Launching,
     /// Dead: no pane has this id or this terminal.
     PaneGone,
-    /// Dead: an agent is on record, and only the shell is in the foreground. An
-    /// agent that was stopped with Ctrl-Z or that runs elsewhere reads the same.
+    /// Dead: an agent is on record, and only the shell is in the foreground. An agent that is
+    /// stopped with Ctrl-Z or runs elsewhere looks the same.
     OnlyShell,
-    /// Unknown: the server shows no process of the pane.
+    /// Unknown: the server reports no process of the pane.
     NoProcess,
 }
 
@@ -57,44 +56,43 @@ impl fmt::Display for Evidence {
     }
 }
 
-/// What is known of a pane.
+/// What is known about a pane.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Probe {
-    /// Whether something lives there.
+    /// Whether something runs in it.
     pub life: Life,
-    /// Why.
+    /// The evidence for that.
     pub evidence: Evidence,
     /// The pane, with its present id and status; absent if it is gone.
     pub pane: Option<PaneInfo>,
     /// The agent, with `launch_pending`, `interactive_ready` and
     /// `screen_detection_skipped`; absent if none is on record.
     pub agent: Option<AgentInfo>,
-    /// Its processes; absent if the server does not say.
+    /// The processes; absent if the server does not tell.
     pub processes: Option<ProcessInfo>,
     target: Target,
 }
 
 impl Probe {
-    /// The pane as it was found, with its terminal: the better target for what
-    /// follows.
+    /// The pane with its terminal, which is the better target for further calls.
     pub fn target(&self) -> &Target {
         &self.target
     }
 }
 
-/// What an agent's status says to somebody who waits for it.
+/// The status of an agent, for a caller that waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Signal {
-    /// It works.
+    /// The agent works.
     Working,
-    /// It waits for a person's answer.
+    /// The agent waits for a person's answer.
     Blocked,
-    /// It waits for work.
+    /// The agent waits for work.
     Idle,
-    /// There is no signal; this is never calm.
+    /// There is no signal. Do not take this for idle.
     Unreadable(Missing),
 }
 
@@ -105,12 +103,12 @@ pub enum Signal {
 pub enum Missing {
     /// The server says `unknown`, or a word that this crate does not know.
     Unknown,
-    /// The server says `done`: idle, and nobody has looked since. It says
-    /// nothing of what came after.
+    /// The server says `done`: the agent became idle and no person has seen it. This does not
+    /// tell what happened after that.
     Done,
     /// No agent is on record.
     NoAgent,
-    /// A status is on record and no process: see [`Evidence::OnlyShell`] and
+    /// There is a status and no process, see [`Evidence::OnlyShell`] and
     /// [`Evidence::NoProcess`].
     NoProcess,
     /// The agent is still starting.
@@ -119,39 +117,39 @@ pub enum Missing {
     PaneGone,
 }
 
-/// One look at an agent's status.
+/// The status of an agent at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Tick {
     /// The signal.
     pub signal: Signal,
-    /// The server's own word; absent if there is no agent.
+    /// The server's word for the status; absent if there is no agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// The number of the last change of the status, over all panes.
+    /// The sequence number of the last change of the status, over all panes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_change_seq: Option<u64>,
-    /// The number of turns that ended, where the server has it.
+    /// The number of turns that have ended, if the server counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_seq: Option<u64>,
 }
 
 impl PaneControl {
-    /// Says whether something lives in a pane, and why.
+    /// Finds out whether something runs in a pane.
     ///
-    /// Before a pane counts as gone it is sought by its terminal, if the target
-    /// knows it: it may have moved.
+    /// Before a pane counts as gone, it is looked for by its terminal, if the target knows
+    /// that, because it may have moved.
     ///
     /// # Errors
     ///
-    /// A pane that is gone is no error. A server that does not answer is
-    /// ([`ErrorKind::NoServer`]): then nothing is known.
+    /// A pane that is gone is not an error. If the server does not answer
+    /// ([`ErrorKind::NoServer`]), nothing is known.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future changes nothing.
     pub async fn probe(&self, target: &Target) -> Result<Probe, Error> {
-        // Twice: a pane may move between the requests of one look.
+        // A pane may move between the requests, so they are repeated once.
         for _ in 0..2 {
             match self.look_at(target).await {
                 Err(error) if error.kind() == ErrorKind::PaneGone => {}
@@ -186,7 +184,7 @@ impl PaneControl {
         })
     }
 
-    /// Says what an agent's status says.
+    /// Reads an agent's status.
     ///
     /// # Errors
     ///
@@ -201,8 +199,8 @@ impl PaneControl {
 }
 
 impl Evidence {
-    /// What an agent's record, where there is one, and the pane's processes say
-    /// about a pane that exists.
+    /// The evidence for an existing pane: the record of its agent, if there is one, and its
+    /// processes.
     pub fn of(agent: Option<&AgentInfo>, processes: Option<&ProcessInfo>) -> Self {
         if agent.is_some_and(|agent| agent.launch_pending == Some(true)) {
             return Self::Launching;
@@ -216,7 +214,7 @@ impl Evidence {
         }
     }
 
-    /// What it means.
+    /// What this evidence means.
     pub fn life(self) -> Life {
         match self {
             Self::Agent | Self::Program | Self::Shell | Self::Launching => Life::Live,
@@ -226,14 +224,14 @@ impl Evidence {
     }
 }
 
-/// Shells by the names that processes have.
+/// The names of shells' processes.
 const SHELLS: [&str; 14] = [
     "sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash", "csh", "tcsh", "nu", "xonsh",
     "elvish", "pwsh",
 ];
 
-/// Whether a shell and nothing else is in the foreground; `None` without a
-/// process. An agent that took the shell's place (`exec`) is not a shell.
+/// Whether only a shell is in the foreground; `None` if no process is known. An agent that
+/// replaced the shell with `exec` is not a shell.
 pub(crate) fn shell_in_front(processes: &ProcessInfo) -> Option<bool> {
     let front = &processes.foreground_processes;
     if front.is_empty() {

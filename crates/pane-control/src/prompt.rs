@@ -12,25 +12,24 @@ use crate::target::Target;
 use crate::transcript;
 use crate::wait::WaitOptions;
 
-/// How long a prompt may take to show an effect, when
-/// [`PromptOptions::deadline`] was not called.
+/// The default of [`PromptOptions::deadline`].
 const EFFECT: Duration = Duration::from_secs(8);
-/// Between two looks.
+/// The interval between two looks.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// How to prompt.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PromptOptions {
-    /// Whether an agent that `agent.prompt` never takes is pushed to instead.
-    /// Default false: it is refused.
+    /// Whether to push to an agent that `agent.prompt` does not support. Default false, which
+    /// refuses.
     pub allow_push: bool,
-    /// For a push, as [`PushOptions`] has it. `agent.prompt` takes the profile
-    /// and the operation from here, too; a repeat of the operation is refused.
+    /// The options for a push. `agent.prompt` uses the profile and the operation, too, and
+    /// refuses a repeated operation.
     pub push: PushOptions,
-    /// How long the text may take to show an effect; default 8 s.
+    /// How long the text may take to have an effect; default 8 s.
     pub deadline: Duration,
-    /// Then to wait for this; absent means not to wait.
+    /// What to wait for after the prompt; absent means not to wait.
     pub wait: Option<WaitOptions>,
 }
 
@@ -42,7 +41,7 @@ impl Default for PromptOptions {
 }
 
 impl PromptOptions {
-    /// Allows a push, with these options, where `agent.prompt` does not go.
+    /// Allows a push with these options where `agent.prompt` is not supported.
     #[must_use]
     pub fn allow_push(mut self, options: PushOptions) -> Self {
         (self.allow_push, self.push) = (true, options);
@@ -65,18 +64,18 @@ impl PromptOptions {
     }
 }
 
-/// How a prompt went in.
+/// How a prompt was delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Way {
-    /// By `agent.prompt`, and the agent's status changed.
+    /// With `agent.prompt`; the agent's status changed.
     StatusChanged,
-    /// By `agent.prompt`, and the text went from the box into the transcript.
+    /// With `agent.prompt`; the text went from the box to the transcript.
     BoxEmptied,
-    /// By a push.
+    /// With a push.
     Pushed(Pushed),
-    /// Not at all: something stands in the input box. Nothing was typed.
+    /// Not delivered: there is another text in the input box. Nothing was typed.
     Held,
 }
 
@@ -84,7 +83,7 @@ pub enum Way {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Prompted {
-    /// How it went in.
+    /// How it was delivered.
     pub way: Way,
     /// The pane, by its present id.
     pub pane_id: PaneId,
@@ -96,11 +95,10 @@ pub struct Prompted {
 impl PaneControl {
     /// Prompts an agent.
     ///
-    /// An agent that Herdr knows is prompted with `agent.prompt`, once its
-    /// input box was seen empty (where there is a profile for it). The server
-    /// answers before it presses Enter, so success is a change of the agent's
-    /// status, or a text that went from the box into the transcript. Any other
-    /// agent is pushed to if that is allowed, and refused otherwise.
+    /// An agent that Herdr knows is prompted with `agent.prompt`, after its input box was seen
+    /// empty (if there is a profile for it). The server answers before it presses Enter. So the
+    /// prompt succeeds when the agent's status changes, or when the text goes from the box to
+    /// the transcript. Another agent is pushed to if that is allowed, and refused otherwise.
     ///
     /// # Errors
     ///
@@ -114,8 +112,7 @@ impl PaneControl {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future may leave the text typed; the server then presses
-    /// Enter by itself.
+    /// Dropping the future may leave the text typed. The server then presses Enter by itself.
     pub async fn prompt(
         &self,
         target: &Target,
@@ -161,13 +158,13 @@ impl PaneControl {
         options: &PromptOptions,
     ) -> Result<Way, Error> {
         let _alone = self.alone(found.terminal()).await;
-        // An agent without a profile is as the server sees it.
+        // For an agent without a profile, the server's status decides.
         let name = options.push.profile.as_deref();
         let profile = match self.profile(name, &found.info) {
             Err(_) if name.is_none() => std::sync::Arc::new(Unguarded),
             other => other?,
         };
-        // Without a profile the server alone knows whether the program brackets.
+        // Without a profile, only the server knows whether the program brackets pastes.
         let text = checked(text, profile.brackets() || !profile.guards())?;
         let more = text.chars().count() / 16;
         let mut seen = None;
@@ -191,12 +188,12 @@ impl PaneControl {
         let reply = self.client().call(&AgentPrompt::new(&found.id(), text.as_str())).await;
         let reply = match (reply.map_err(Error::from), &options.push.operation) {
             (Err(error), Some(id)) if error.safe_to_retry() => {
-                self.shared().ledger.note(id, None)?;
+                self.shared().journal.note(id, None)?;
                 return Err(error);
             }
             (reply, _) => reply?,
         };
-        // A change between our look and the prompt is not its effect.
+        // A change between the look and the prompt is not an effect of the prompt.
         let seq = before.state_change_seq.max(reply.agent.state_change_seq);
         let effect = self.effect(found, &*profile, &text, (seq, seen.as_ref()));
         match tokio::time::timeout(options.deadline, effect).await {
@@ -208,7 +205,7 @@ impl PaneControl {
         }
     }
 
-    /// Notes that an operation prompts, which it does once.
+    /// Records that an operation prompts. An operation does so only once.
     fn begin_prompt(
         &self,
         found: &Found,
@@ -217,16 +214,16 @@ impl PaneControl {
     ) -> Result<(), Error> {
         let Some(id) = operation else { return Ok(()) };
         let mut record = Record::new(found.terminal(), text);
-        // The server presses it by itself.
+        // The server presses Enter.
         record.enters = 1;
-        if self.shared().ledger.begin(id, &record)?.is_some() {
+        if self.shared().journal.begin(id, &record)?.is_some() {
             let detail = "this operation has typed its text before; look what became of it";
             return Err(Error::new(ErrorKind::OperationReused, detail));
         }
         Ok(())
     }
 
-    /// Until the prompt shows an effect.
+    /// Waits until the prompt has an effect.
     async fn effect(
         &self,
         found: &Found,
@@ -263,7 +260,7 @@ impl PaneControl {
     }
 }
 
-/// What an error means once the text is typed.
+/// What an error means after the text was typed.
 fn after_typing(error: Error) -> Error {
     match error.kind() {
         ErrorKind::PaneGone => Error::new(ErrorKind::AgentNotRunning, "the pane closed"),

@@ -9,7 +9,7 @@ use crate::profile::{Profile, Scene};
 use crate::screen::Screen;
 use crate::target::Target;
 
-/// What of a pane is read.
+/// The part of a pane that is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -17,13 +17,13 @@ pub enum Source {
     /// The bottom of the screen, wherever a person has scrolled to.
     #[default]
     Screen,
-    /// What a person sees now: it follows their scrolling.
+    /// What a person sees now. It follows scrolling.
     Visible,
-    /// The last rows, scrollback included. **This may scroll the agent's own
-    /// screen** while it is idle: Herdr turns the wheel in programs that keep
-    /// their history to themselves. As ANSI it does not.
+    /// The last rows with scrollback. **This may scroll the agent's own screen** while the
+    /// agent is idle: for programs that keep their own history, Herdr turns the mouse wheel. In
+    /// ANSI format it does not.
     Recent,
-    /// The same with wrapped rows joined.
+    /// The last rows with scrollback, with wrapped rows joined.
     RecentUnwrapped,
 }
 
@@ -31,17 +31,17 @@ pub enum Source {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// What of the pane; the bottom of the screen by default.
+    /// The part of the pane; by default the bottom of the screen.
     pub source: Source,
-    /// With escape sequences for colours and attributes; default false.
+    /// Whether to include escape sequences for colours and attributes; default false.
     pub ansi: bool,
-    /// How many rows from the bottom, at most 1 000. Absent means the whole
-    /// screen, and 80 rows for the two recent sources.
+    /// The number of rows from the bottom, at most 1 000. Absent means the whole screen, or 80
+    /// rows for the two recent sources.
     pub lines: Option<u32>,
 }
 
 impl ReadOptions {
-    /// Reads this.
+    /// Reads this part.
     pub fn of(source: Source) -> Self {
         Self { source, ..Self::default() }
     }
@@ -67,16 +67,16 @@ impl ReadOptions {
 pub struct Reading {
     /// The pane, by its present id.
     pub pane_id: PaneId,
-    /// The text, one row a line.
+    /// The text, with one line for each row.
     pub text: String,
-    /// What of the pane it is.
+    /// The part of the pane.
     pub source: Source,
     /// Whether it has escape sequences.
     pub ansi: bool,
-    /// Whether there are older rows than these.
+    /// Whether there are older rows.
     pub truncated: bool,
-    /// The digest of the whole screen, for [`answer`](PaneControl::answer);
-    /// absent for the other sources, and for a part of the screen.
+    /// The digest of the whole screen, for [`answer`](PaneControl::answer). Absent for the
+    /// other sources and for a part of the screen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
 }
@@ -86,15 +86,14 @@ impl PaneControl {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::PaneGone`]: a pane that is gone has no screen, which is not
-    /// an empty one. [`ErrorKind::AgentNotIdle`] if more rows are asked for
-    /// than an agent shows that is at work. [`ErrorKind::InvalidInput`] for
-    /// more than 1 000 rows.
+    /// [`ErrorKind::PaneGone`]: a pane that is gone has no screen, rather than an empty one.
+    /// [`ErrorKind::AgentNotIdle`] if more rows are asked for than the screen has and the agent
+    /// works. [`ErrorKind::InvalidInput`] for more than 1 000 rows.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future changes nothing, but a source that scrolls may have
-    /// begun to.
+    /// Dropping the future changes nothing, except that a source that scrolls may have
+    /// scrolled.
     pub async fn read(&self, target: &Target, options: ReadOptions) -> Result<Reading, Error> {
         if options.lines.is_some_and(|lines| !(1..=READ_LINES_MAX).contains(&lines)) {
             let detail = format!("1 to {READ_LINES_MAX} rows can be read");
@@ -115,8 +114,7 @@ impl PaneControl {
 
     async fn read_found(&self, found: &Found, options: ReadOptions) -> Result<PaneText, Error> {
         let (source, lines) = match options.source {
-            // 0.8.2 has no colours at the bottom of the screen; the last rows
-            // are the same.
+            // 0.8.2 has no colours for the bottom of the screen. The last rows are the same.
             Source::Screen if options.ansi => {
                 (ReadSource::Recent, Some(options.lines.unwrap_or_else(|| found.rows().max(1))))
             }
@@ -128,7 +126,7 @@ impl PaneControl {
         let format = if options.ansi { ReadFormat::Ansi } else { ReadFormat::Text };
         let history = matches!(options.source, Source::Recent | Source::RecentUnwrapped);
         if history && found.info.agent.is_some() {
-            // Only this method says that rows are missing.
+            // Only `agent.read` tells that rows are missing.
             let mut read = AgentRead::of(&found.id(), source);
             (read.lines, read.format) = (lines, format);
             match self.client().call(&read).await.map_err(Error::from) {
@@ -141,8 +139,7 @@ impl PaneControl {
         Ok(self.client().call(&read).await?.read)
     }
 
-    /// What a profile wants to know of a pane, with this many rows more than
-    /// the screen has.
+    /// What a profile needs to know of a pane, with `more` rows more than the screen has.
     pub(crate) async fn scene(
         &self,
         found: &Found,
@@ -153,7 +150,7 @@ impl PaneControl {
             if profile.joins_rows() { ReadSource::RecentUnwrapped } else { ReadSource::Recent };
         let rows = u32::try_from(more).unwrap_or(u32::MAX).saturating_add(found.rows().max(24));
         let mut read = PaneRead::new(found.id(), source);
-        // With colours, which is what keeps the server from scrolling.
+        // In ANSI format the server does not scroll.
         (read.lines, read.format) = (Some(rows.min(READ_LINES_MAX)), ReadFormat::Ansi);
         let text = self.client().call(&read).await?.read.text;
         let mut scene = Scene::of(Screen::parse(&text));

@@ -1,14 +1,14 @@
-//! What a pane shows, as rows of characters that know whether they are faint.
+//! The screen of a pane, as rows of characters that are marked as faint or not.
 
 use vte::{Params, Parser, Perform};
 
-/// The rows of a pane, from the top, without blank rows at the end.
+/// The rows of a pane from the top, without blank rows at the end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Screen {
     rows: Vec<Row>,
 }
 
-/// One row, without blanks at its end.
+/// One row, without spaces at its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
     text: String,
@@ -16,8 +16,8 @@ pub struct Row {
 }
 
 impl Screen {
-    /// Reads a text with escape sequences, as a pane is read in the ANSI
-    /// format. Plain text is one too.
+    /// Reads a text with escape sequences, as in the ANSI format of a read. Plain text works,
+    /// too.
     ///
     /// ```
     /// let screen = herdr_pane_control::Screen::parse("❯ \u{1b}[2mTry a test\u{1b}[0m");
@@ -39,20 +39,20 @@ impl Screen {
         &self.rows
     }
 
-    /// All rows as plain text, one a line.
+    /// All rows as plain text, one per line.
     pub fn text(&self) -> String {
         self.rows.iter().map(|row| row.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 }
 
 impl Row {
-    /// What a person sees.
+    /// The characters that a person sees.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The same with blanks for what is only suggested: faint characters, and
-    /// the cursor that stands on the first of them.
+    /// The characters with spaces in place of suggestions: faint characters, and a cursor on
+    /// the first of them.
     pub fn solid(&self) -> &str {
         &self.solid
     }
@@ -86,7 +86,7 @@ impl Painter {
         self.rows.push(Row { text, solid });
     }
 
-    /// Select Graphic Rendition, as far as it bears on what is only suggested.
+    /// Reads Select Graphic Rendition, as far as it matters for suggestions.
     fn select(&mut self, params: &Params) {
         let mut codes = params.iter();
         while let Some(code) = codes.next() {
@@ -96,7 +96,7 @@ impl Painter {
                 Some(22) => self.look.faint = false,
                 Some(7) => self.look.reverse = true,
                 Some(27) => self.look.reverse = false,
-                // A colour: its own codes follow, in one parameter or in several.
+                // A colour. Its own codes follow, in one parameter or in several.
                 Some(38 | 48 | 58) if code.len() == 1 => {
                     let rest = match codes.next().and_then(|kind| kind.first()) {
                         Some(5) => 1,
@@ -113,7 +113,7 @@ impl Painter {
 
 impl Perform for Painter {
     fn print(&mut self, c: char) {
-        // A prompt's blank may be a no-break one.
+        // The space of a prompt may be a no-break space.
         let c = if c == '\u{a0}' { ' ' } else { c };
         self.row.push((c, self.look));
     }
@@ -153,7 +153,7 @@ mod tests {
             row("> fix\u{1b}[7m \u{1b}[27m\u{1b}[2mthe tests\u{1b}[0m x"),
             "> fix           x"
         );
-        // A cursor on what was typed is no suggestion.
+        // A cursor on typed text is not a suggestion.
         assert_eq!(row("> fi\u{1b}[7mx\u{1b}[0m it"), "> fix it");
     }
 }

@@ -9,8 +9,7 @@ use crate::read::ReadOptions;
 use crate::target::Target;
 
 impl PaneControl {
-    /// Presses keys, whatever the pane shows. All are checked before the first
-    /// is pressed.
+    /// Presses keys, whatever the pane shows. All keys are checked before the first is pressed.
     ///
     /// # Errors
     ///
@@ -18,19 +17,19 @@ impl PaneControl {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future may leave the keys pressed, all of them or none.
+    /// Dropping the future may leave all keys pressed or none.
     pub async fn keys(&self, target: &Target, keys: &[Key]) -> Result<(), Error> {
         let found = self.find(target).await?;
         self.press(&found, keys).await
     }
 
-    /// Presses the key that means this in the program of the pane: `interrupt`
-    /// is `esc` in an agent that `ctrl+c` would end. `profile` names the
-    /// program; `None` goes by the agent in the pane.
+    /// Presses the key for an intent in the pane's program: `interrupt` is `esc` in an agent
+    /// that `ctrl+c` would quit. `profile` names the program; `None` selects it by the agent in
+    /// the pane.
     ///
     /// # Errors
     ///
-    /// As [`keys`](Self::keys). An agent without a profile gets a shell's keys.
+    /// As [`keys`](Self::keys). An agent without a profile is treated like a shell.
     ///
     /// # Cancel safety
     ///
@@ -49,9 +48,8 @@ impl PaneControl {
         self.press(&found, &[intent.key(&*profile)]).await
     }
 
-    /// Answers a dialog: reads the screen again and presses the keys only if it
-    /// is still the one that the caller saw, by the digest of a
-    /// [`Reading`](crate::Reading).
+    /// Answers a dialog: reads the screen again, and presses the keys only if its digest is the
+    /// one in the caller's [`Reading`](crate::Reading).
     ///
     /// # Errors
     ///

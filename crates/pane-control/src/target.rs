@@ -6,26 +6,26 @@ use herdr_socket_transport::{Absence, Discovery};
 
 use crate::error::{Error, ErrorKind};
 
-/// A pane by its id, or an agent by the name it was given.
+/// A pane by its id, or an agent by its name.
 ///
-/// Once the pane was seen the target knows its terminal too
-/// ([`Probe::target`](crate::Probe::target)): with that it is found again after
-/// a move, and another terminal under its old id is not taken for it.
+/// After the pane was seen, the target also knows its terminal
+/// ([`Probe::target`](crate::Probe::target)). Then it is found after a move, and another
+/// terminal with its old id is not mistaken for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Target {
     pub(crate) pane: PaneId,
     pub(crate) terminal: Option<String>,
 }
 
-/// Whose process this is, when no pane is named.
+/// Where the calling process runs, which decides about the default target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// A process in this pane: the pane may be meant.
+    /// In this pane, which is the default.
     Pane(PaneId),
-    /// A daemon that serves several panes, whatever its environment says. It
-    /// has to name the pane.
+    /// In a daemon that serves several panes, whatever its environment says. It has to name the
+    /// pane.
     Shared,
-    /// A process outside Herdr. It has to name the pane.
+    /// Outside Herdr. It has to name the pane.
     Outside,
 }
 
@@ -45,13 +45,13 @@ impl Target {
         Self { pane, terminal: None }
     }
 
-    /// The pane that was named, else the one that the process is in. The pane
-    /// with the focus is never meant.
+    /// The pane that is named, or else the pane of the process. The focused pane is never
+    /// assumed.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NoTarget`] if there is neither, and
-    /// [`ErrorKind::InvalidInput`] for a name that is no id.
+    /// [`ErrorKind::NoTarget`] if there is neither, and [`ErrorKind::InvalidInput`] for a name
+    /// that is not an id.
     pub fn resolve(named: Option<&str>, origin: &Origin) -> Result<Self, Error> {
         match (named, origin) {
             (Some(named), _) => named.parse(),
@@ -72,7 +72,7 @@ impl Target {
         &self.pane
     }
 
-    /// The terminal, once it was seen.
+    /// The terminal, once it has been seen.
     pub fn terminal(&self) -> Option<&str> {
         self.terminal.as_deref()
     }

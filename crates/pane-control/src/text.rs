@@ -1,10 +1,10 @@
-//! Texts that are typed, and texts that stand on a screen.
+//! Texts as they are typed, and as they appear on a screen.
 
 /// The marks of a bracketed paste, in both spellings of the control sequence.
 const PASTE_MARKS: [&str; 4] = ["\u{1b}[200~", "\u{1b}[201~", "\u{9b}200~", "\u{9b}201~"];
 
-/// The text as it is typed: without paste marks and control characters, its
-/// line ends as `\n`, without those at its end.
+/// The text as it is typed: without paste marks and control characters, with `\n` as line ends,
+/// and without line ends at its end.
 pub(crate) fn neutralise(text: &str) -> String {
     let mut text = text.replace("\r\n", "\n").replace('\r', "\n");
     for mark in PASTE_MARKS {
@@ -15,16 +15,16 @@ pub(crate) fn neutralise(text: &str) -> String {
     text
 }
 
-/// Whether what a box shows, row by row, is this text and nothing else.
+/// Whether the rows of a box show this text and nothing else.
 ///
-/// A box wraps: between two rows any blanks of the text may be missing.
-/// Within a row every character counts.
+/// A box wraps, so any spaces of the text may be missing between two rows. Within a row every
+/// character counts.
 pub(crate) fn shows(box_text: &str, text: &str) -> bool {
     rest_after(box_text, text).is_some_and(|rest| rest.trim().is_empty())
         && !box_text.trim().is_empty()
 }
 
-/// What follows in the text after what these rows show of its beginning.
+/// The rest of the text after the part that these rows show.
 pub(crate) fn rest_after<'t>(rows: &str, text: &'t str) -> Option<&'t str> {
     let mut rest = text;
     for row in rows.lines().map(str::trim).filter(|row| !row.is_empty()) {
@@ -34,7 +34,7 @@ pub(crate) fn rest_after<'t>(rows: &str, text: &'t str) -> Option<&'t str> {
             let mut follows = rest.chars();
             let next = follows.next()?;
             if next == '\t' && c == ' ' {
-                // A tab is drawn as some blanks.
+                // A tab is drawn as spaces.
                 while shown.next_if_eq(&' ').is_some() {}
             } else if next != c {
                 return None;
@@ -45,13 +45,13 @@ pub(crate) fn rest_after<'t>(rows: &str, text: &'t str) -> Option<&'t str> {
     Some(rest)
 }
 
-/// Whether rows show the end of the text, from wherever they begin in it.
+/// Whether the rows show the end of the text, beginning anywhere in it.
 pub(crate) fn shows_end(rows: &str, text: &str) -> bool {
     let (rows, text) = (squash(rows), squash(text));
     text.ends_with(&rows)
 }
 
-/// All that is not blank.
+/// The text without any spaces.
 pub(crate) fn squash(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }

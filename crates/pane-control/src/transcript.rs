@@ -1,37 +1,35 @@
-//! What a transcript gained between two looks at it.
+//! What a transcript gained between two looks.
 
 use crate::text::{rest_after, squash};
 
-/// Rows at the end of a transcript that a program draws anew: a spinner, hints,
-/// blanks before the box.
+/// How many rows at the end of a transcript a program may redraw: a spinner, hints, blank rows
+/// before the box.
 const REDRAWN: usize = 8;
 
-/// A text longer than this, without its blanks, is known by its end: a program
-/// may cut it, or it is taller than the screen.
+/// A longer text (without spaces) is recognised by its end, because a program may cut it, or it
+/// may be taller than the screen.
 const LONG: usize = 200;
 
-/// How far into a row what was said may begin, behind a prompt.
+/// How far into a row a text may begin, after a prompt.
 const PROMPT: usize = 200;
 
-/// Whether the transcript gained the text, or the short form that stood for it
-/// in the box.
+/// Whether the transcript gained the text, or the short form that stood for it in the box.
 pub(crate) fn gained(before: &[String], after: &[String], text: &str, fold: Option<&str>) -> bool {
     match new_rows(before, after) {
-        // What stood in redrawn rows may be what stands in the new ones.
+        // A text in redrawn rows may be the same as in the new ones.
         Some((redrawn, new)) => count(new, text, fold) > count(redrawn, text, fold),
-        // Nothing of what was there is left to compare with.
+        // Nothing of the old transcript is left for a comparison.
         None => count(after, text, fold) > count(before, text, fold),
     }
 }
 
-/// Whether the text stands anywhere in it.
+/// Whether the text stands anywhere in the rows.
 pub(crate) fn holds(rows: &[String], text: &str) -> bool {
     count(rows, text, None) > 0
 }
 
-/// How often the rows show this text as something that was said: from a
-/// prompt or the beginning of a row to the end of a row. A longer text that
-/// contains it does not count.
+/// How often the rows show this text as a message: from a prompt or the beginning of a row to
+/// the end of a row. A longer text that contains it does not count.
 fn count(rows: &[String], text: &str, fold: Option<&str>) -> usize {
     let rows: Vec<&str> = rows.iter().map(|row| unframed(row)).collect();
     let exact = |text: &str| (0..rows.len()).filter(|at| stands(&rows[*at..], text)).count();
@@ -50,7 +48,7 @@ fn count(rows: &[String], text: &str, fold: Option<&str>) -> usize {
     said + fold.map_or(0, exact)
 }
 
-/// Whether the text begins in the first of these rows and ends with one.
+/// Whether the text begins in the first of these rows and ends at the end of a row.
 fn stands(rows: &[&str], text: &str) -> bool {
     let Some((first, others)) = rows.split_first() else {
         return false;
@@ -70,20 +68,19 @@ fn stands(rows: &[&str], text: &str) -> bool {
     })
 }
 
-/// Whether something that was said may follow on this.
+/// Whether a message may follow after this.
 fn is_prompt(before: &str) -> bool {
     !before.contains(char::is_alphanumeric)
         || before.trim_end().ends_with(['$', '#', '%', '>', '❯', '›', '➜', '»'])
 }
 
-/// A row without blanks and the sides of a frame.
+/// A row without spaces and the sides of a frame.
 fn unframed(row: &str) -> &str {
     row.trim().trim_matches(['│', '┃', '▌', '▎']).trim()
 }
 
-/// The rows that came below those that were there, and the old ones in their
-/// place: a screen scrolls up, so what is left of the old rows stands at the
-/// top of the new ones.
+/// The rows that are new below the old ones, and the old rows in their place. A screen scrolls
+/// up, so the remaining old rows are at the top of the new ones.
 fn new_rows<'a>(before: &'a [String], after: &'a [String]) -> Option<(&'a [String], &'a [String])> {
     let old = before;
     let before: Vec<&str> = before.iter().map(|row| row.trim()).collect();
@@ -114,7 +111,7 @@ mod tests {
         let before = rows("> go on\ndone\n> go on\ndone");
         assert!(!gained(&before, &before, "go on", None));
         assert!(gained(&before, &rows("> go on\ndone\n> go on\ndone\n> go on"), "go on", None));
-        // Scrolled by one, and the spinner below is another one.
+        // It scrolled by one row, and the spinner below is another one.
         assert!(gained(&before, &rows("done\n> go on\ndone\n> go on\n* Thinking"), "go on", None));
         let spinning = rows("a\nb\n* Thinking 1s");
         assert!(!gained(&spinning, &rows("a\nb\n* Thinking 2s"), "go on", None));

@@ -7,26 +7,24 @@ use crate::control::PaneControl;
 use crate::error::{Error, ErrorKind};
 use crate::target::Target;
 
-/// Between two looks. A pane that closes ends a wait within this time.
+/// The interval between two looks. A wait ends within this time when its pane closes.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// What is waited for, and how long.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WaitOptions {
-    /// The statuses that end the wait. Idle is also met by `done`, which is
-    /// idle in a pane that nobody has looked at.
+    /// The statuses that end the wait. `done`, an idle that no person has seen, counts as idle.
     pub until: Vec<AgentStatus>,
-    /// Only a status whose `state_change_seq` is above this counts, so that a
-    /// wait that begins right after a prompt does not end with the idle of
-    /// before. Absent means any.
+    /// Counts only a status whose `state_change_seq` is above this, so that a wait right after
+    /// a prompt does not end with the idle before it. Absent means any status.
     pub after: Option<u64>,
-    /// How long at most; there is no wait without an end.
+    /// How long to wait at most. A wait without a deadline is not possible.
     pub deadline: Duration,
 }
 
 impl WaitOptions {
-    /// Waits for one of these statuses, so long at most.
+    /// Waits for one of these statuses, for at most `deadline`.
     pub fn new(until: impl Into<Vec<AgentStatus>>, deadline: Duration) -> Self {
         Self { until: until.into(), after: None, deadline }
     }
@@ -75,7 +73,8 @@ impl PaneControl {
         loop {
             let next = Instant::now() + LOOK;
             let found = self.find(&target).await?;
-            // An agent's id is taken anew each time: it changes with a move.
+            // The agent is looked up by the present id each time, because the id changes with a
+            // move.
             match self.agent(&found.id()).await? {
                 Some(agent) if options.met_by(&agent) => return Ok(agent),
                 Some(_) => seen = true,
@@ -86,8 +85,7 @@ impl PaneControl {
         }
     }
 
-    /// There is no agent under the pane's id: the pane moved just now, or there
-    /// is none.
+    /// There is no agent under the pane's id: the pane has just moved, or it has no agent.
     async fn without_agent(&self, target: &Target, seen: bool) -> Result<(), Error> {
         let again = self.find(target).await?;
         if again.info.agent.is_some() {

@@ -6,12 +6,11 @@ use crate::key::Key;
 use crate::screen::Row;
 use crate::text;
 
-/// Claude Code: the `❯` box between two rules, or in older versions the `>` box
-/// with a frame.
+/// Claude Code: the `❯` box between two rules, or the framed `>` box of older versions.
 ///
-/// Pastes may be folded (`[Pasted text #1 +41 lines]`), suggestions are faint,
-/// below the box stand hints or an open menu. A box in another mode (`!`, `#`)
-/// counts as dirty: an Enter there does something else.
+/// Pastes may be folded (`[Pasted text #1 +41 lines]`), suggestions are faint, and hints or a
+/// menu stand below the box. A box in another mode (`!`, `#`) counts as dirty, because Enter
+/// has another effect there.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Claude;
 
@@ -42,7 +41,7 @@ impl Profile for Claude {
         let lines = number_before(fold, " line");
         let fits = lines.is_none_or(|lines| {
             let in_text = rest.matches('\n').count();
-            // With text around it, a fold stands for a part.
+            // With text around it, a fold stands for a part of the text.
             if before.is_empty() && after.trim().is_empty() {
                 lines == in_text
             } else {
@@ -89,7 +88,7 @@ fn look_at_box(above: &[Row], body: &[Row], below: &[Row]) -> Look {
         true => BoxState::Empty,
         false => BoxState::Dirty,
     };
-    // Completions stand where the hints would.
+    // Completions stand in the place of the hints.
     let menu = below.iter().map(|row| row.text().trim_start_matches(['❯', ' '])).any(|row| {
         row.starts_with("+ ") || is_slash_command(row.split("  ").next().unwrap_or_default())
     });
@@ -120,7 +119,7 @@ fn find_box(rows: &[Row]) -> Option<(usize, usize)> {
     })
 }
 
-/// A horizontal rule, also with a title in it or as the edge of a frame.
+/// A horizontal rule, which may contain a title or be the edge of a frame.
 fn is_rule(row: &str) -> bool {
     let row = row.trim();
     let dashes = row.chars().filter(|c| matches!(c, '─' | '━')).count();

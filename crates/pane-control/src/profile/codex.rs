@@ -6,15 +6,14 @@ use crate::key::Key;
 use crate::screen::Row;
 use crate::text;
 
-/// Codex: the `›` box without a frame at the bottom, its hints below a blank
-/// row. Long pastes are folded (`[Pasted Content 2668 chars]`), suggestions are
-/// faint.
+/// Codex: the `›` box without a frame at the bottom, with hints below a blank row. Long pastes
+/// are folded (`[Pasted Content 2668 chars]`), and suggestions are faint.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Codex;
 
 const FOLDS: [&str; 1] = ["[Pasted Content "];
 
-/// What only the row of hints says.
+/// Words that occur only in the row of hints.
 const HINTS: [&str; 7] =
     ["context left", "? for shortcuts", "to send", "⏎ send", "to quit", "to queue", "tokens used"];
 
@@ -80,8 +79,7 @@ impl Profile for Codex {
     }
 }
 
-/// The box, and what stands below the blank row under it if that is hints or a
-/// list, not text.
+/// Splits the rows of the box from hints or a list below them.
 fn without_hints(rows: &[Row]) -> (&[Row], &[Row]) {
     let Some(blank) = rows.iter().rposition(|row| row.text().is_empty()) else {
         return (rows, &[]);

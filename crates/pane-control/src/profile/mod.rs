@@ -1,4 +1,4 @@
-//! Ready profiles: what the bottom of a program's screen says about its input
+//! Ready profiles: what the bottom of a program's screen tells about its input box.
 //! box.
 
 mod claude;
@@ -20,61 +20,61 @@ use crate::key::Key;
 use crate::screen::Screen;
 use crate::text;
 
-/// What is known of a pane when a profile looks at it.
+/// What a profile is given about a pane.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Scene {
-    /// What it shows.
+    /// The screen.
     pub screen: Screen,
-    /// Whether the pane's shell itself is in the foreground; `None` if nobody
-    /// asked ([`Profile::wants_processes`]) or the server does not say.
+    /// Whether the pane's shell is in the foreground; `None` if the profile does not need it
+    /// ([`Profile::wants_processes`]) or the server does not tell.
     pub shell_in_front: Option<bool>,
 }
 
 impl Scene {
-    /// A scene of a screen alone.
+    /// A scene with only a screen.
     pub fn of(screen: Screen) -> Self {
         Self { screen, shell_in_front: None }
     }
 }
 
-/// What the input box is ready for.
+/// The state of an input box.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BoxState {
     /// The box is there and empty.
     Empty,
-    /// Something stands in the box.
+    /// There is a text in the box.
     Dirty,
     /// There is no box because the program works.
     Busy,
     /// A dialog or menu takes the keys.
     Dialog,
-    /// None of these is certain.
+    /// The state is not certain.
     #[default]
     Unknown,
 }
 
-/// What a profile sees on a screen.
+/// What a profile recognises on a screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Look {
-    /// What the box is ready for.
+    /// The state of the box.
     pub state: BoxState,
-    /// Whether the program shows that it works, box or no box.
+    /// Whether the program shows that it works, with or without a box.
     pub busy: bool,
-    /// Whether a list of completions is open, which would take an Enter.
+    /// Whether a list of completions is open, which would catch an Enter.
     pub menu: bool,
-    /// What stands in the box, row by row, without what is only suggested.
+    /// The text in the box, row by row, without suggestions.
     pub text: String,
     /// The rows above the box.
     pub transcript: Vec<String>,
 }
 
-/// A kind of program, by what its screen looks like. Hosts can add their own.
+/// A kind of program, recognised by its screen. Hosts can add profiles of their own.
 ///
-/// Everything here is a pure function of what it is given.
+/// All methods are pure functions of their arguments.
 ///
 /// ```
 /// use herdr_pane_control::{BoxState, Look, Profile, Scene, Screen};
@@ -104,20 +104,20 @@ pub struct Look {
 /// assert_eq!((look.state, look.text.as_str()), (BoxState::Dirty, "wor"));
 /// ```
 pub trait Profile: Debug + Send + Sync {
-    /// Its name, by which a caller asks for it.
+    /// The name by which a caller selects the profile.
     fn name(&self) -> &str;
 
-    /// What the screen says about the input box.
+    /// Recognises the input box on a screen.
     fn look(&self, scene: &Scene) -> Look;
 
-    /// Whether the box holds this text and nothing else. A program that shows a
-    /// short form for a long paste has to know it here.
+    /// Whether the box contains this text and nothing else. A program that shortens long pastes
+    /// has to override this.
     fn holds(&self, look: &Look, text: &str) -> bool {
         text::shows(&look.text, text)
     }
 
-    /// The short form for a paste that stands in the box, if there is one. The
-    /// transcript may show it instead of the text.
+    /// The short form of a paste in the box, if there is one. The transcript may show it
+    /// instead of the text.
     fn fold(&self, _look: &Look) -> Option<String> {
         None
     }
@@ -128,19 +128,19 @@ pub trait Profile: Debug + Send + Sync {
         false
     }
 
-    /// Whether this text is a command to the program itself, which it wants
-    /// typed and not pasted. Default never.
+    /// Whether this text is a command of the program, which has to be typed and not pasted.
+    /// Default never.
     fn is_command(&self, _text: &str) -> bool {
         false
     }
 
-    /// Whether rows that the terminal wrapped are joined before a look, as for
-    /// programs that leave wrapping to it. Default false.
+    /// Whether rows that the terminal wrapped are joined before [`look`](Self::look), for
+    /// programs that leave wrapping to the terminal. Default false.
     fn joins_rows(&self) -> bool {
         false
     }
 
-    /// Whether it has to know what is in the foreground. Default false.
+    /// Whether [`Scene::shell_in_front`] is needed. Default false.
     fn wants_processes(&self) -> bool {
         false
     }
@@ -150,14 +150,15 @@ pub trait Profile: Debug + Send + Sync {
         Key::ctrl_c()
     }
 
-    /// Whether it looks at all. One that does not is marked in every outcome.
+    /// Whether the profile looks at the screen at all. Outcomes of one that does not are
+    /// marked.
     fn guards(&self) -> bool {
         true
     }
 }
 
-/// The profiles that a [`PaneControl`](crate::PaneControl) knows: Claude Code,
-/// Codex, a plain shell, none, and those that were added.
+/// The profiles of a [`PaneControl`](crate::PaneControl): Claude Code, Codex, a plain shell,
+/// none, and added ones.
 #[derive(Debug, Clone)]
 pub(crate) struct Profiles(Vec<Arc<dyn Profile>>);
 
@@ -169,7 +170,7 @@ impl Default for Profiles {
 }
 
 impl Profiles {
-    /// Adds one; it goes before another of its name.
+    /// Adds a profile. It takes precedence over an earlier one of the same name.
     pub(crate) fn add(&mut self, profile: Arc<dyn Profile>) {
         self.0.insert(0, profile);
     }

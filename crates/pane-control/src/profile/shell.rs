@@ -1,11 +1,11 @@
 use super::{BoxState, Look, Profile, Scene};
 use crate::screen::Row;
 
-/// A plain shell: what follows the prompt on the last row.
+/// A plain shell: the text after the prompt on the last row.
 ///
-/// Without [`with_prompt`](Self::with_prompt) a prompt ends with the first
-/// `$ `, `# `, `% ` or `❯ ` of its row. A command that the shell runs inside
-/// itself and that reads (`read x`) cannot be told from a prompt.
+/// Without [`with_prompt`](Self::with_prompt) a prompt ends with the first `$ `, `# `, `% ` or
+/// `❯ ` in its row. A command inside the shell that reads input (`read x`) cannot be told from
+/// a prompt.
 #[derive(Debug, Clone, Default)]
 pub struct Shell {
     prompt: Option<String>,
@@ -15,22 +15,22 @@ pub struct Shell {
 const SIGNS: [char; 5] = ['$', '#', '%', '❯', '➜'];
 
 impl Shell {
-    /// A shell whose prompt is exactly this, blanks at its end aside.
+    /// A shell with exactly this prompt, except for spaces at its end.
     #[must_use]
     pub fn with_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.prompt = Some(prompt.into());
         self
     }
 
-    /// A shell that asks for bracketed pastes, as bash, zsh and fish do and
-    /// `sh` does not: texts of several lines may be pushed to it.
+    /// A shell that asks for bracketed pastes, as bash, zsh and fish do and `sh` does not.
+    /// Texts of several lines can be pushed to it.
     #[must_use]
     pub fn bracketing(mut self) -> Self {
         self.brackets = true;
         self
     }
 
-    /// What is typed behind the prompt; `None` if there is no prompt.
+    /// The text after the prompt; `None` if there is no prompt.
     fn typed<'a>(&self, row: &'a str) -> Option<&'a str> {
         if let Some(prompt) = &self.prompt {
             return row.strip_prefix(prompt.trim_end());

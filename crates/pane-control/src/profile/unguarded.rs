@@ -1,7 +1,7 @@
 use super::{Look, Profile, Scene};
 
-/// No profile at all: nothing is looked at, so an Enter may hit anything. What
-/// is pushed with it is never `delivered`, and its outcomes are marked.
+/// No profile. The screen is not checked, so an Enter may have any effect. A push with it is
+/// never `delivered`, and its outcomes are marked.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unguarded;
 

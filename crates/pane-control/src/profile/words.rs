@@ -1,6 +1,6 @@
-//! What agents write around their input boxes, as far as it says something.
+//! Words around the input boxes of agents that tell their state.
 
-/// What stands below or in a dialog that takes the keys.
+/// Words in or below a dialog.
 const DIALOG: [&str; 14] = [
     "enter to confirm",
     "enter to select",
@@ -36,7 +36,7 @@ fn any<'a>(rows: impl IntoIterator<Item = &'a str>, words: &[&str]) -> bool {
     })
 }
 
-/// Whether a row is a choice that a marker stands before: `❯ 1. Yes`.
+/// Whether a row is a marked choice: `❯ 1. Yes`.
 pub(super) fn is_choice(row: &str, marker: char) -> bool {
     let Some(rest) = row.trim_start_matches(['│', ' ']).strip_prefix(marker) else {
         return false;
@@ -45,7 +45,7 @@ pub(super) fn is_choice(row: &str, marker: char) -> bool {
     !number.is_empty() && rest.trim_start()[number.len()..].starts_with(['.', ')'])
 }
 
-/// A slash command: a slash and a word without another slash.
+/// Whether a text is a slash command: a slash, and a word without another slash.
 pub(super) fn is_slash_command(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('/') else {
         return false;
@@ -56,15 +56,15 @@ pub(super) fn is_slash_command(text: &str) -> bool {
         && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'))
 }
 
-/// A paste that a box shows as a short form: what stands before it, the form
-/// itself, what stands after it.
+/// Splits a text at the short form of a paste: the text before it, the short form, the text
+/// after it.
 pub(super) fn split_fold<'a>(text: &'a str, beginnings: &[&str]) -> Option<[&'a str; 3]> {
     let start = beginnings.iter().filter_map(|beginning| text.find(beginning)).min()?;
     let end = start + text[start..].find(']')? + 1;
     Some([&text[..start], &text[start..end], &text[end..]])
 }
 
-/// The number that stands directly before this word in a short form.
+/// The number directly before this word in a short form.
 pub(super) fn number_before(fold: &str, word: &str) -> Option<usize> {
     let before = fold[..fold.find(word)?].trim_end();
     let digits = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;

@@ -1,5 +1,5 @@
-//! What a push does next. No clock, no socket: it is told the time and what was
-//! seen, and says one step.
+//! Decides what a push does next. It has no clock and no socket: it takes the time and what was
+//! seen, and returns one step.
 
 use std::time::Duration;
 
@@ -7,59 +7,58 @@ use super::outcome::{Outcome, Why};
 use crate::profile::{BoxState, Look, Profile, Scene};
 use crate::transcript;
 
-/// Between typing and Enter. Programs take an Enter that comes with a paste
-/// for a part of it.
+/// The pause between typing and Enter. Programs take an Enter that arrives with a paste as a
+/// part of it.
 const PAUSE: Duration = Duration::from_millis(300);
-/// Between two looks.
+/// The interval between two looks.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long a screen without a box may be one that is being redrawn.
 const REDRAW: Duration = Duration::from_millis(600);
-/// How long the box may take to show the text, and how much longer for each
-/// 1 000 characters.
+/// How long the box may take to show the text, and how much more for each 1 000 characters.
 const APPEAR: Duration = Duration::from_secs(3);
 const APPEAR_PER_1000: Duration = Duration::from_millis(200);
-/// How long a text stands in the box before Enter counts as eaten.
+/// How long the text stays in the box before the Enter counts as eaten.
 const EATEN: Duration = Duration::from_millis(1500);
-/// How long after the last Enter the transcript may take to show the text.
+/// How long the transcript may take to show the text after the last Enter.
 const CONFIRM: Duration = Duration::from_secs(3);
-/// Enters at most, over all calls of an operation that still finds its text in
-/// the box: one, and one more if it was eaten.
+/// How many Enters all calls of an operation may press together while the text is in the box:
+/// one, and another one if it was eaten.
 const MOST_ENTERS: u8 = 2;
 
 /// What was seen of the pane.
 #[derive(Debug, Clone)]
 pub(crate) enum Seen {
     Scene(Scene),
-    /// The pane is there, and its screen could not be read.
+    /// The pane exists, and its screen could not be read.
     Unreadable,
-    /// The agent that the text is for has left the pane. Its last screen, with
-    /// the box, may still be there.
+    /// The agent for which the text is meant has ended. Its last screen with the box may still
+    /// be there.
     AgentEnded,
     Gone,
 }
 
-/// What to do next. A look, and what follows on it, are done without a pause.
+/// What to do next. What follows a look is done without a pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Look at the pane after this time and come back.
+    /// Look at the pane after this time and continue with [`Machine::saw`].
     Look(Duration),
-    /// Type the text now, then come back with no look.
+    /// Type the text now, without another look.
     Type,
-    /// Press Enter now, then come back with no look.
+    /// Press Enter now, without another look.
     Enter,
-    /// It is over.
+    /// The push has ended.
     End(Outcome, Option<Why>),
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Phase {
-    /// Nothing was typed yet.
+    /// Nothing has been typed yet.
     Before { since: Duration },
-    /// Typed; until the box shows the text.
+    /// The text was typed, and the box does not show it yet.
     Appearing { since: Duration },
-    /// The box showed it; the look at the end of the pause decides.
+    /// The box shows the text. The look at the end of the pause decides.
     Pausing { since: Duration },
-    /// An Enter was sent.
+    /// Enter was pressed.
     Entered { at: Duration, in_box: Option<Why> },
 }
 
@@ -68,7 +67,8 @@ enum Phase {
 pub(crate) struct Machine<'a> {
     profile: &'a dyn Profile,
     text: &'a str,
-    /// A command: it has left the box when it is done, and shows nowhere.
+    /// The text is a command. It has succeeded when it has left the box, because the transcript
+    /// does not show it.
     command: bool,
     phase: Phase,
     /// The transcript before the text was typed; `None` in a repeat.
@@ -76,15 +76,15 @@ pub(crate) struct Machine<'a> {
     /// The short form of the text in the box.
     fold: Option<String>,
     typed: bool,
-    /// Enters of this call.
+    /// How many Enters this call has pressed.
     entered: u8,
-    /// Enters of earlier calls of the operation.
+    /// How many Enters earlier calls of the operation have pressed.
     earlier: u8,
     busy: bool,
 }
 
 impl<'a> Machine<'a> {
-    /// A push of this text; it is typed when the box is empty.
+    /// A push of this text. It is typed when the box is empty.
     pub(crate) fn new(profile: &'a dyn Profile, text: &'a str, now: Duration) -> Self {
         Self {
             profile,
@@ -100,7 +100,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A push that was typed by an earlier call, which pressed so many Enters.
+    /// A push whose text was typed by an earlier call that pressed `earlier` Enters.
     pub(crate) fn again(
         profile: &'a dyn Profile,
         text: &'a str,
@@ -132,7 +132,7 @@ impl<'a> Machine<'a> {
         match (self.profile.guards(), self.typed) {
             (true, _) => Step::Look(Duration::ZERO),
             (false, false) => Step::Type,
-            // Without a look nothing says that the text still stands there.
+            // Without a look, it is not known whether the text is still in the box.
             (false, true) => Step::End(Outcome::Unverified, Some(Why::Unguarded)),
         }
     }
@@ -155,7 +155,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// After a [`Step::Enter`] that was not sent, as when the pane has moved.
+    /// After a [`Step::Enter`] that was not sent, because the pane has moved.
     pub(crate) fn was_not_entered(&mut self, now: Duration) -> Step {
         match self.phase {
             Phase::Pausing { since } | Phase::Appearing { since } => {
@@ -164,7 +164,7 @@ impl<'a> Machine<'a> {
                 }
                 self.phase = Phase::Appearing { since };
             }
-            // What follows ends by itself.
+            // These phases end by themselves.
             Phase::Before { .. } | Phase::Entered { .. } => {}
         }
         Step::Look(LOOK)
@@ -174,7 +174,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn saw(&mut self, now: Duration, seen: &Seen) -> Step {
         let look = match seen {
             Seen::Gone => return self.end_unseen(Why::PaneGone),
-            // A command such as `/exit` has done what it should.
+            // A command such as `/exit` has succeeded.
             Seen::AgentEnded if self.command && self.enters() > 0 => {
                 return Step::End(Outcome::Delivered, None);
             }
@@ -235,7 +235,7 @@ impl<'a> Machine<'a> {
             if look.state == BoxState::Dialog {
                 return self.end_typed(Outcome::TypedUnconfirmed, Why::Dialog);
             }
-            // A repeat: the text may have gone where it should long ago.
+            // In a repeat, the text may have been sent long ago.
             let emptied = matches!(look.state, BoxState::Empty | BoxState::Busy);
             let sent = self.enters() > 0 && self.before.is_none();
             if emptied && sent && transcript::holds(&look.transcript, self.text) {
@@ -289,11 +289,11 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Whether the text has gone where it should; else why that is not certain.
+    /// Whether the text was sent, or why that is not certain.
     fn after_enter(&self, look: &Look) -> Result<(), Why> {
         let left = match look.state {
             BoxState::Empty | BoxState::Busy => true,
-            // A command may open a dialog of its own.
+            // A command may open a dialog.
             BoxState::Dialog => self.command,
             _ => false,
         };

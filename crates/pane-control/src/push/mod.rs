@@ -1,6 +1,6 @@
 //! Pushing a text into a program's input box.
 
-mod ledger;
+mod journal;
 mod machine;
 mod outcome;
 
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use herdr_proto::{SendInput, SendKeys, SendText};
-pub use ledger::OperationId;
-pub(crate) use ledger::{Ledger, Record};
+pub use journal::OperationId;
+pub(crate) use journal::{Journal, Record};
 use machine::{Machine, Seen, Step};
 pub use outcome::{Outcome, Pushed, Why};
 use tokio::time::Instant;
@@ -25,12 +25,12 @@ use crate::text::neutralise;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PushOptions {
-    /// The ready profile by its name. Absent means the one for the agent in the
-    /// pane, and the shell's where there is none.
+    /// The name of the ready profile. Absent means the one for the agent in the pane, or the
+    /// shell's.
     pub profile: Option<String>,
-    /// The operation. A repeat under the same id never types again: it looks
-    /// what became of the text, and presses Enter if it still stands in the
-    /// box. Absent means a new one.
+    /// The operation. A repeat with the same id never types again: it finds out what became of
+    /// the text, and presses Enter if the text is still in the box. Absent means a new
+    /// operation.
     pub operation: Option<OperationId>,
 }
 
@@ -51,19 +51,19 @@ impl PushOptions {
 }
 
 impl PaneControl {
-    /// Types a text into a program's input box and sends it, looking before
+    /// Types a text into a program's input box and sends it, with a look at the screen before
     /// every step.
     ///
-    /// Nothing is typed unless the box was seen empty, and no Enter is pressed
-    /// unless the box was seen with the text and nothing else. What a person
-    /// types between that look and the key, some milliseconds, is not seen.
+    /// Nothing is typed unless the box was seen empty. Enter is pressed only if the box was
+    /// seen with the text and nothing else. A key that a person presses in the few milliseconds
+    /// between that look and the Enter is not noticed.
     ///
-    /// Control characters and paste marks in the text are left out. A text that
-    /// is a command of the program (`/compact`, for a profile that knows them) is
-    /// typed instead of pasted, and delivered when it has left the box.
+    /// Control characters and paste marks in the text are removed. A text that is a command of
+    /// the program (such as `/compact`, for a profile that knows it) is typed instead of
+    /// pasted, and counts as delivered when it has left the box.
     ///
-    /// It takes 0.5 s when all is well, and under 10 s for a short text in any
-    /// case. Pushes of one [`PaneControl`] to one pane wait for each other.
+    /// This takes 0.5 s if all goes well, and less than 10 s for a short text in any case.
+    /// Pushes of one [`PaneControl`] to the same pane wait for each other.
     ///
     /// # Errors
     ///
@@ -75,8 +75,8 @@ impl PaneControl {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the text where it stands. A repeat of the
-    /// same operation goes on from there.
+    /// Dropping the future leaves the text where it is. A repeat of the same operation
+    /// continues from there.
     pub async fn push(
         &self,
         target: &Target,
@@ -99,7 +99,7 @@ impl PaneControl {
         let operation = operation.unwrap_or_else(OperationId::fresh);
         let _alone = self.alone(found.terminal()).await;
         let mut record = Record::new(found.terminal(), &text);
-        let known = self.shared().ledger.known(&operation, &record)?;
+        let known = self.shared().journal.known(&operation, &record)?;
         let began = Instant::now();
         let machine = match &known {
             None => Machine::new(&**profile, &text, Duration::ZERO),
@@ -118,8 +118,8 @@ impl PaneControl {
     }
 }
 
-/// The text as it is typed. Several lines only if they are one paste; outside a
-/// paste a tab would be a key.
+/// The text as it is typed. It may have several lines only if it is one paste. Outside a paste
+/// a tab would be a key.
 pub(crate) fn checked(text: &str, pasted: bool) -> Result<String, Error> {
     let mut text = neutralise(text);
     if !pasted {
@@ -137,7 +137,7 @@ pub(crate) fn checked(text: &str, pasted: bool) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Does what a [`Machine`] says.
+/// Executes the steps of a [`Machine`].
 struct Push<'a> {
     control: &'a PaneControl,
     profile: &'a Arc<dyn Profile>,
@@ -146,7 +146,7 @@ struct Push<'a> {
     record: Record,
     began: Instant,
     found: Found,
-    /// The agent that the text is for, if there is one.
+    /// The agent for which the text is meant, if there is one.
     agent: Option<String>,
 }
 
@@ -192,7 +192,8 @@ impl Push<'_> {
         };
         if pushed.typed {
             self.record.pushed = Some(pushed.clone());
-            // That it typed is noted already, and that is what a repeat needs.
+            // An error is ignored: it is already recorded that the operation typed, which is
+            // what a repeat needs.
             let _ = self.note();
         }
         Ok(pushed)
@@ -206,7 +207,7 @@ impl Push<'_> {
                 if self.agent.is_some() && self.found.info.agent != self.agent {
                     return Ok(Seen::AgentEnded);
                 }
-                // A row has 16 characters at least.
+                // A row has at least 16 characters.
                 let more = self.text.chars().count() / 16;
                 self.control.scene(&self.found, &**self.profile, more).await
             }
@@ -214,7 +215,7 @@ impl Push<'_> {
         };
         match scene {
             Ok(scene) => Ok(Seen::Scene(scene)),
-            // Before anything was typed a caller wants the reason itself.
+            // If nothing was typed, the caller gets the error itself.
             Err(error) if !machine.typed() => Err(error),
             Err(error) if matches!(error.kind(), ErrorKind::PaneGone | ErrorKind::NoServer) => {
                 Ok(Seen::Gone)
@@ -223,10 +224,10 @@ impl Push<'_> {
         }
     }
 
-    /// Types, once for the whole operation.
+    /// Types the text, once in the whole operation.
     async fn type_text(&self, as_keys: bool) -> Result<(), Error> {
-        let ledger = &self.control.shared().ledger;
-        if ledger.begin(&self.operation, &self.record)?.is_some() {
+        let journal = &self.control.shared().journal;
+        if journal.begin(&self.operation, &self.record)?.is_some() {
             let detail = "another process began this operation at the same time";
             return Err(Error::new(ErrorKind::OperationReused, detail));
         }
@@ -240,14 +241,14 @@ impl Push<'_> {
             Ok(_) => Ok(()),
             Err(error) if error.may_have_arrived() => Ok(()),
             Err(error) => {
-                ledger.note(&self.operation, None)?;
+                journal.note(&self.operation, None)?;
                 Err(error)
             }
         }
     }
 
-    /// Presses Enter after so many; whether it was sent, or may have been. It
-    /// is noted first: a repeat after a crash must not take it for none.
+    /// Presses Enter, and returns whether it was or may have been sent. This is recorded first,
+    /// so that a repeat after a crash does not take it for unsent.
     async fn enter(&mut self, before: u8) -> bool {
         self.record.enters = before.saturating_add(1);
         if self.note().is_err() {
@@ -258,17 +259,18 @@ impl Push<'_> {
         let sent = sent.map_err(Error::from).err().is_none_or(|error| error.may_have_arrived());
         if !sent {
             self.record.enters = before;
-            // One Enter too many on record only makes a repeat more careful.
+            // An error is ignored: a recorded Enter that was not sent only makes a repeat more
+            // careful.
             let _ = self.note();
         }
         sent
     }
 
     fn note(&self) -> Result<(), Error> {
-        self.control.shared().ledger.note(&self.operation, Some(&self.record))
+        self.control.shared().journal.note(&self.operation, Some(&self.record))
     }
 
-    /// Whether the pane has another id than the one that was just used.
+    /// Whether the pane has got another id.
     async fn has_moved(&mut self) -> Result<bool, Error> {
         let found = self.control.find(&self.found.target).await?;
         let moved = found.id() != self.found.id();

@@ -3,7 +3,7 @@ use std::fmt;
 use herdr_proto::PaneId;
 use serde::{Deserialize, Serialize};
 
-use super::ledger::OperationId;
+use super::journal::OperationId;
 
 /// How a push ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -12,38 +12,38 @@ use super::ledger::OperationId;
 pub enum Outcome {
     /// The box is empty and the transcript has the text.
     Delivered,
-    /// Something else stands in the way: in the box, or a dialog. No Enter was
-    /// sent. [`Pushed::typed`] says whether the text was typed before that.
+    /// There is another text or a dialog in the way. No Enter was pressed. [`Pushed::typed`]
+    /// tells whether the text was typed before that.
     Held,
-    /// The text was typed, the box never showed it, and no Enter was sent.
+    /// The text was typed, the box did not show it, and no Enter was pressed.
     TypedUnconfirmed,
-    /// The text still stands in the box after every Enter. A repeat of the same
-    /// operation only presses Enter.
+    /// The text is still in the box after all Enters. A repeat of the same operation only
+    /// presses Enter.
     Pending,
-    /// An Enter was sent, and that the program took the text cannot be seen.
+    /// Enter was pressed, and it cannot be seen whether the program took the text.
     Unverified,
 }
 
-/// Why a push did not end as delivered.
+/// Why a push was not delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Why {
-    /// Something stood in the box before anything was typed.
+    /// There was a text in the box before anything was typed.
     BoxNotEmpty,
-    /// The box holds something else than what was typed, as when a person types.
+    /// The box contains another text than the typed one, for example because a person types.
     NotWhatWasTyped,
     /// A dialog or menu takes the keys.
     Dialog,
-    /// A list of completions is open, and an Enter would take one.
+    /// A list of completions is open, from which an Enter would select.
     Menu,
     /// The program works and shows no box.
     Busy,
-    /// There is no box that the profile knows.
+    /// The screen shows no box that the profile knows.
     NoBox,
     /// The box is empty, and the transcript does not show the text.
     NotInTranscript,
-    /// The box shows the text, whatever was pressed.
+    /// The text is still in the box.
     StillInBox,
     /// The box did not show the text in time.
     NotShown,
@@ -53,7 +53,7 @@ pub enum Why {
     PaneGone,
     /// The screen could not be read.
     Unreadable,
-    /// The profile does not look.
+    /// The profile does not look at the screen.
     Unguarded,
 }
 
@@ -83,7 +83,7 @@ impl fmt::Display for Why {
 pub struct Pushed {
     /// How it ended.
     pub outcome: Outcome,
-    /// Why it is not delivered; absent if it is.
+    /// Why it was not delivered; absent if it was.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub why: Option<Why>,
     /// Whether the text was typed, by this call or an earlier one of the same
@@ -91,23 +91,24 @@ pub struct Pushed {
     pub typed: bool,
     /// How often Enter was pressed, by all calls of the operation.
     pub enters: u8,
-    /// Whether the program showed at the end that it works. What was delivered
-    /// to a busy agent waits until it is done.
+    /// Whether the program showed at the end that it works. A text that was delivered to a busy
+    /// agent waits until the agent is done.
     pub busy: bool,
-    /// The profile that looked.
+    /// The profile that was used.
     pub profile: String,
-    /// False if the profile does not look: an Enter may have hit anything.
+    /// False if the profile does not look at the screen, so that an Enter may have had any
+    /// effect.
     pub guarded: bool,
-    /// Under this id a repeat never types again.
+    /// The id for repeats, which never type again.
     pub operation: OperationId,
     /// The pane, by its present id.
     pub pane_id: PaneId,
 }
 
 impl Pushed {
-    /// Whether a push of the same text as a new operation can do no harm: true
-    /// only if nothing was typed. To go on with the same operation is always
-    /// safe, because it never types twice.
+    /// Whether the same text can be pushed as a new operation without harm, which is so only if
+    /// nothing was typed. Repeating the same operation is always safe, because it never types
+    /// twice.
     pub fn safe_to_retry(&self) -> bool {
         !self.typed
     }

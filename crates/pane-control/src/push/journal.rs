@@ -1,4 +1,4 @@
-//! Which operations have typed, so that none does twice.
+//! The record of operations that have typed, so that none types twice.
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -14,22 +14,22 @@ use super::outcome::Pushed;
 use crate::digest::Digest;
 use crate::error::{Error, ErrorKind};
 
-/// Records of this age are removed from a folder.
+/// How long records are kept in a folder.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// The name of one push: 1 to 128 characters without blanks and controls. A
-/// repeat under the same name never types again.
+/// The id of one push: 1 to 128 characters without spaces and control characters. A repeat with
+/// the same id never types again.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct OperationId(String);
 
 impl OperationId {
-    /// Takes a name.
+    /// Takes an id.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidInput`] if it is empty, too long, or holds blanks or
-    /// control characters.
+    /// [`ErrorKind::InvalidInput`] if it is empty, too long, or contains spaces or control
+    /// characters.
     pub fn parse(id: impl Into<String>) -> Result<Self, Error> {
         let id = id.into();
         let fits = (1..=128).contains(&id.chars().count());
@@ -40,7 +40,7 @@ impl OperationId {
         Ok(Self(id))
     }
 
-    /// A name that no other push has.
+    /// An id that no other push has.
     pub(crate) fn fresh() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -48,7 +48,7 @@ impl OperationId {
         Self(format!("{:x}-{:x}-{number:x}", now.as_nanos(), std::process::id()))
     }
 
-    /// The name as text.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -68,14 +68,14 @@ impl From<OperationId> for String {
     }
 }
 
-/// An operation that typed, or was about to.
+/// An operation that has typed or is about to type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// The terminal and the text, as a digest.
+    /// A digest of the terminal and the text.
     of: Digest,
-    /// How often Enter was pressed, or may have been: noted before each.
+    /// How often Enter was pressed or may have been pressed. It is recorded before each Enter.
     pub(crate) enters: u8,
-    /// How it ended; absent if it never came to an end.
+    /// How the operation ended; absent if it did not end.
     pub(crate) pushed: Option<Pushed>,
 }
 
@@ -86,22 +86,21 @@ impl Record {
     }
 }
 
-/// Where the records are.
+/// Where the records are kept.
 #[derive(Debug)]
-pub(crate) enum Ledger {
+pub(crate) enum Journal {
     Memory(Mutex<HashMap<OperationId, Record>>),
     Folder(PathBuf),
 }
 
-impl Default for Ledger {
+impl Default for Journal {
     fn default() -> Self {
         Self::Memory(Mutex::default())
     }
 }
 
-impl Ledger {
-    /// Notes that this operation types, once; gives back what is noted of it if
-    /// it has been noted before.
+impl Journal {
+    /// Records that this operation types. If it is already recorded, returns that record.
     pub(crate) fn begin(&self, id: &OperationId, new: &Record) -> Result<Option<Record>, Error> {
         let known = match self {
             Self::Memory(records) => {
@@ -117,7 +116,7 @@ impl Ledger {
         Self::same(known, new)
     }
 
-    /// What is noted of this operation.
+    /// The record of this operation.
     pub(crate) fn known(&self, id: &OperationId, new: &Record) -> Result<Option<Record>, Error> {
         let known = match self {
             Self::Memory(records) => {
@@ -136,7 +135,7 @@ impl Ledger {
         Ok(known)
     }
 
-    /// Notes how far it is, or forgets an operation that typed nothing.
+    /// Updates the record, or removes that of an operation that typed nothing.
     pub(crate) fn note(&self, id: &OperationId, record: Option<&Record>) -> Result<(), Error> {
         match self {
             Self::Memory(records) => {
@@ -175,7 +174,7 @@ fn begin_file(folder: &Path, id: &OperationId, new: &Record) -> io::Result<Optio
     fs::create_dir_all(folder)?;
     sweep(folder);
     let path = file(folder, id);
-    // Made whole under another name first: who finds a record can read it.
+    // The file is written under another name first, so that it is complete when it is found.
     let draft = draft(&path);
     write_file(&draft, new)?;
     let made = fs::hard_link(&draft, &path);
@@ -203,7 +202,7 @@ fn write_file(path: &Path, record: &Record) -> io::Result<()> {
     options.open(path)?.write_all(&serde_json::to_vec(record)?)
 }
 
-/// Best effort: a record too many does no harm.
+/// Errors are ignored: an old record does no harm.
 fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
@@ -220,26 +219,26 @@ fn sweep(folder: &Path) {
 mod tests {
     use super::*;
 
-    fn check(ledger: &Ledger) {
+    fn check(journal: &Journal) {
         let id = OperationId::parse("job-1").unwrap();
         let record = Record::new("term_1", "hello");
-        assert_eq!(ledger.known(&id, &record).unwrap(), None);
-        assert_eq!(ledger.begin(&id, &record).unwrap(), None);
-        assert_eq!(ledger.begin(&id, &record).unwrap(), Some(record.clone()));
-        let other = ledger.begin(&id, &Record::new("term_1", "other")).unwrap_err();
+        assert_eq!(journal.known(&id, &record).unwrap(), None);
+        assert_eq!(journal.begin(&id, &record).unwrap(), None);
+        assert_eq!(journal.begin(&id, &record).unwrap(), Some(record.clone()));
+        let other = journal.begin(&id, &Record::new("term_1", "other")).unwrap_err();
         assert_eq!(other.kind(), ErrorKind::OperationReused);
         let entered = Record { enters: 1, ..record.clone() };
-        ledger.note(&id, Some(&entered)).unwrap();
-        assert_eq!(ledger.begin(&id, &record).unwrap(), Some(entered));
-        ledger.note(&id, None).unwrap();
-        assert_eq!(ledger.begin(&id, &record).unwrap(), None);
+        journal.note(&id, Some(&entered)).unwrap();
+        assert_eq!(journal.begin(&id, &record).unwrap(), Some(entered));
+        journal.note(&id, None).unwrap();
+        assert_eq!(journal.begin(&id, &record).unwrap(), None);
     }
 
     #[test]
     fn an_operation_begins_once() {
-        check(&Ledger::default());
+        check(&Journal::default());
         let folder = tempfile::tempdir().unwrap();
-        check(&Ledger::Folder(folder.path().join("pushes")));
+        check(&Journal::Folder(folder.path().join("pushes")));
     }
 
     #[test]
