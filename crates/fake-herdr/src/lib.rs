@@ -1,14 +1,14 @@
-//! A Herdr that behaves: a model of Herdr 0.8.2's panes and of the agents it
-//! detects in them, and a server around it, for anybody who tests a Herdr integration.
+//! A Herdr that behaves: a model of Herdr 0.8.2's panes and of the agents that it detects in
+//! them, and a server around the model, for testing integrations with Herdr.
 //!
-//! It is not a recorder that always says `ok`. A report with a stale number, one on a
-//! pane that carries somebody else's session, a release by the wrong source:
-//! they all answer `ok` and change nothing, as on the real server, and
-//! [`FakeHerdr::observe`] shows what a reader sees. On every recording of the real
-//! server it does what that one did.
+//! It does not simply answer `ok` to everything. A report with a stale number, a report on a
+//! pane that is owned by another session and a release by the wrong source are all answered
+//! with `ok` and change nothing, as on the real server. [`FakeHerdr::observe`] tells what a
+//! reader of the pane sees. On all recordings of the real server, the fake does the same as
+//! that server.
 //!
-//! - [`Model`] is the pure state: lines and the time in, answers out. No clock,
-//!   socket or thread, so it joins property tests.
+//! - [`Model`] is the pure state: it takes lines and the time and returns answers. It has no
+//!   clock, socket or thread, so it can be used in property tests.
 //! - [`FakeHerdr`] serves a model on a Unix socket.
 //! - The program `fake-herdr` does the same for tests in other languages.
 //!

@@ -10,6 +10,6 @@ fn main() -> std::process::ExitCode {
 
 #[cfg(not(unix))]
 fn main() -> std::process::ExitCode {
-    // Nothing to serve on: the pane socket is a Unix socket here.
+    // There are no Unix sockets on this platform.
     std::process::ExitCode::from(2)
 }

@@ -1,41 +1,38 @@
 use crate::capabilities::Capabilities;
 use crate::limits::SEQUENCE_MAX;
 
-/// The question whether the terminal reads reports, to be written as it is.
+/// The query whether the terminal reads reports. Write it unchanged.
 ///
-/// The second half asks for the terminal's device attributes. Every terminal
-/// answers that, and answers in order: if only this answer comes, the terminal
-/// does not read reports.
+/// Its second half asks for the terminal's device attributes, which every terminal answers, in
+/// order. If only this answer comes, the terminal does not read reports.
 pub const QUERY: &[u8] = b"\x1b]7501;?\x1b\\\x1b[c";
 
 const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
-/// What follows the escape character of an answer.
+/// The rest of an answer after its escape character.
 const ANSWER: &[u8] = b"]7501;?";
 
-/// What the terminal said to [`QUERY`].
+/// The terminal's answer to [`QUERY`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Answer {
     /// It reads reports.
     Supported(Capabilities),
-    /// It answered the second half of the query and not the first.
+    /// It answered only the second half of the query.
     Unsupported,
 }
 
-/// Takes the answers to [`QUERY`] out of the terminal's input and hands
-/// everything else on, byte for byte and in order.
+/// Removes the answers to [`QUERY`] from the terminal's input and returns all other bytes
+/// unchanged and in order.
 ///
-/// Send the query once; all input from then on goes through one filter until it
-/// [is complete](Self::is_complete). No other request for device attributes may
-/// be open, since its answer looks the same. An answer that takes longer than
-/// the program wants to wait is still taken out when it comes, so keep the
-/// filter in place and decide without it.
+/// Send the query once. From then on all input goes through the filter until it [is
+/// complete](Self::is_complete). No other request for device attributes may be open, because
+/// its answer looks the same. An answer that comes after the program has stopped waiting is
+/// still removed, so keep the filter and decide without the answer.
 ///
-/// Bytes that may be the beginning of an answer are held back until the next
-/// bytes tell. The Escape key alone is such a beginning: call
-/// [`release`](Self::release) when the input pauses, as programs do that tell
-/// the key from a sequence by time.
+/// Bytes that may be the beginning of an answer are held back until more bytes arrive. The
+/// Escape key alone is such a beginning: call [`release`](Self::release) when the input pauses,
+/// as programs do that use time to tell the key from a sequence.
 ///
 /// ```
 /// use herdr_program_status::{Answer, AnswerFilter, State};
@@ -57,14 +54,14 @@ pub struct AnswerFilter {
     complete: bool,
 }
 
-/// What the held bytes are so far.
+/// The meaning of the bytes that are held back.
 #[derive(Debug, Clone, Copy, Default)]
 enum Stage {
-    /// Nothing is held.
+    /// No bytes are held back.
     #[default]
     Text,
     Escape,
-    /// This many bytes of [`ANSWER`].
+    /// The first bytes of [`ANSWER`], this many.
     Prefix(usize),
     /// The rest of an answer.
     Pairs,
@@ -76,7 +73,7 @@ enum Stage {
     Attributes,
 }
 
-/// What one more byte makes of the held ones.
+/// The effect of the next byte.
 enum Step {
     Hold(Stage),
     Answer,
@@ -90,28 +87,26 @@ impl AnswerFilter {
         Self::default()
     }
 
-    /// Takes what was read from the terminal and appends to `rest` what belongs
-    /// to the program.
+    /// Takes bytes from the terminal and appends those for the program to `rest`.
     pub fn feed(&mut self, input: &[u8], rest: &mut Vec<u8>) {
         for &byte in input {
             self.take(byte, rest);
         }
     }
 
-    /// Appends the bytes that are held back to `rest`. What would have completed
-    /// them is no answer any more.
+    /// Appends the bytes that are held back to `rest`. They no longer count as the beginning of
+    /// an answer.
     pub fn release(&mut self, rest: &mut Vec<u8>) {
         rest.append(&mut self.held);
         self.stage = Stage::Text;
     }
 
-    /// What the terminal said; `None` as long as that is open.
+    /// The answer; `None` while it is not known.
     pub fn answer(&self) -> Option<&Answer> {
         self.answer.as_ref()
     }
 
-    /// Whether both halves of the query are settled, so that no more answers
-    /// are to be expected.
+    /// Whether both halves of the query are settled, so that no more answers are expected.
     pub fn is_complete(&self) -> bool {
         self.complete
     }
@@ -135,8 +130,8 @@ impl AnswerFilter {
             }
             Step::Other if self.held.is_empty() => rest.push(byte),
             Step::Other => {
-                // An answer may begin with the byte that broke this one off, or
-                // with the escape character before it.
+                // An answer may begin with the byte that ended this one, or with the escape
+                // character before it.
                 let escape = matches!(self.stage, Stage::PairsEscape).then(|| self.held.pop());
                 self.release(rest);
                 for byte in escape.flatten().into_iter().chain([byte]) {
@@ -161,7 +156,7 @@ impl AnswerFilter {
             (Stage::Pairs, BEL) | (Stage::PairsEscape, b'\\') => Step::Answer,
             (Stage::Pairs, ESC) => Step::Hold(Stage::PairsEscape),
             (Stage::Pairs, b' '..=b'~') => Step::Hold(Stage::Pairs),
-            // Only one answer of this form is ours.
+            // Only the first answer of this form belongs to the query.
             (Stage::Control, b'?') if !self.complete => Step::Hold(Stage::Attributes),
             (Stage::Attributes, b'0'..=b'9' | b';') => Step::Hold(Stage::Attributes),
             (Stage::Attributes, b'c') => Step::Attributes,

@@ -3,10 +3,10 @@ use std::fmt;
 use crate::error::{Error, ErrorKind};
 use crate::limits::NAME_MAX;
 
-/// The stable name of a program, for machines to match: `[A-Za-z0-9_.+-]{1,32}`,
-/// for example `claude-code`.
+/// The stable name of a program, for other programs to match: `[A-Za-z0-9_.+-]{1,32}`, for
+/// example `claude-code`.
 ///
-/// A record without one inherits it from the nearest record above that has one.
+/// A record without a name inherits that of the nearest record above it that has one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AppName(String);
 
@@ -15,8 +15,8 @@ impl AppName {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::App`] if it is empty, longer than [`NAME_MAX`] or holds a
-    /// character outside the alphabet.
+    /// [`ErrorKind::App`] if it is empty, longer than [`NAME_MAX`] or contains another
+    /// character.
     pub fn parse(name: impl Into<String>) -> Result<Self, Error> {
         let name = name.into();
         let problem = if name.is_empty() {
@@ -43,7 +43,7 @@ impl fmt::Display for AppName {
     }
 }
 
-/// The alphabet of application names and of the segments of record ids.
+/// Whether application names and segments of record ids may contain this byte.
 pub(crate) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'+' | b'-')
 }

@@ -1,11 +1,10 @@
 use crate::state::{BlockedKind, State};
 
-/// What a terminal that answered says it understands.
+/// What a terminal that answered understands.
 ///
-/// A terminal may list states and kinds in its answer. Where it lists none it
-/// understands all of revision 0.4, and every terminal understands
-/// [`Report::clear`](crate::Report::clear). It discards a report whose state it
-/// does not understand, and ignores such a kind.
+/// A terminal may list states and kinds in its answer. If it lists none, it understands all of
+/// revision 0.4. Every terminal understands [`Report::clear`](crate::Report::clear). A terminal
+/// discards a report with a state that it does not understand, and ignores such a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capabilities {
     states: Vec<State>,
@@ -13,8 +12,8 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Reads what follows the `?` of an answer: pairs after colons, of which
-    /// unknown keys, unknown names and anything malformed are skipped.
+    /// Reads the part of an answer after the `?`: pairs separated by colons. Unknown keys,
+    /// unknown names and malformed pairs are skipped.
     pub(crate) fn read(pairs: &[u8]) -> Self {
         let mut found = Self { states: State::ALL.to_vec(), kinds: BlockedKind::ALL.to_vec() };
         let text = String::from_utf8_lossy(pairs);
@@ -29,12 +28,12 @@ impl Capabilities {
         found
     }
 
-    /// Whether the terminal takes reports of this state.
+    /// Whether the terminal accepts reports of this state.
     pub fn accepts_state(&self, state: State) -> bool {
         self.states.contains(&state)
     }
 
-    /// Whether the terminal tells this kind from others.
+    /// Whether the terminal distinguishes this kind from others.
     pub fn accepts_kind(&self, kind: BlockedKind) -> bool {
         self.kinds.contains(&kind)
     }

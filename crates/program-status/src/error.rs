@@ -1,4 +1,4 @@
-/// Which value the specification does not allow.
+/// The kind of value that the specification does not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -12,11 +12,10 @@ pub enum ErrorKind {
     Progress,
 }
 
-/// A value that a terminal would discard or ignore, refused before anything is
-/// written.
+/// A value that a terminal would discard or ignore. It is refused before anything is written.
 ///
-/// `Display` says which value, what is wrong with it and what would be right,
-/// and does not repeat the value.
+/// `Display` tells which value is wrong, what is wrong with it and what would be right. It does
+/// not repeat the value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; expected {expected}")]
 pub struct Error {

@@ -2,11 +2,11 @@ use crate::app::is_name_byte;
 use crate::error::{Error, ErrorKind};
 use crate::limits::{NAME_MAX, RECORD_ID_LEVELS, RECORD_ID_MAX};
 
-/// Which record a report is about: the root record, which stands for the
-/// program itself, or a path below it such as `build/test`.
+/// The record of a report: the root record, which stands for the program itself, or a path
+/// below it such as `build/test`.
 ///
-/// A path has up to [`RECORD_ID_LEVELS`] segments `[A-Za-z0-9_.+-]{1,32}` and at
-/// most [`RECORD_ID_MAX`] bytes. A record may exist without those above it.
+/// A path has up to [`RECORD_ID_LEVELS`] segments `[A-Za-z0-9_.+-]{1,32}` and at most
+/// [`RECORD_ID_MAX`] bytes. A record can exist without those above it.
 ///
 /// ```
 /// use herdr_program_status::RecordId;
@@ -21,7 +21,7 @@ use crate::limits::{NAME_MAX, RECORD_ID_LEVELS, RECORD_ID_MAX};
 pub struct RecordId(String);
 
 impl RecordId {
-    /// The root record, also the default.
+    /// The root record, which is the default.
     pub const fn root() -> Self {
         Self(String::new())
     }
@@ -30,9 +30,8 @@ impl RecordId {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::RecordId`] if the path is empty (the root record is
-    /// [`root`](Self::root)), breaks a limit or holds a character outside the
-    /// alphabet.
+    /// [`ErrorKind::RecordId`] if the path is empty (use [`root`](Self::root) for the root
+    /// record), is over a limit or contains another character.
     pub fn parse(path: impl Into<String>) -> Result<Self, Error> {
         let path = path.into();
         let problem = if path.is_empty() {
@@ -62,8 +61,8 @@ impl RecordId {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::RecordId`] as [`parse`](Self::parse), and if `segment`
-    /// holds a slash.
+    /// [`ErrorKind::RecordId`] as for [`parse`](Self::parse), and if `segment` contains a
+    /// slash.
     pub fn child(&self, segment: &str) -> Result<Self, Error> {
         if segment.contains('/') {
             return Err(Error::new(
@@ -85,8 +84,8 @@ impl RecordId {
         &self.0
     }
 
-    /// Whether `other` is this record or below it, which is what
-    /// [`Report::clear`](crate::Report::clear) removes.
+    /// Whether `other` is this record or one below it. [`Report::clear`](crate::Report::clear)
+    /// removes all of them.
     pub fn contains(&self, other: &Self) -> bool {
         self.is_root()
             || other

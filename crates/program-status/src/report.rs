@@ -8,10 +8,10 @@ use crate::record::RecordId;
 use crate::state::{BlockedKind, State};
 use crate::text::Line;
 
-/// One report: it replaces a record as a whole, or clears it.
+/// One report, which replaces a whole record or clears it.
 ///
-/// Two equal reports leave the same record behind; the second one need not be
-/// written. `Debug` does not show the title and the message.
+/// A report that equals the previous one of its record has no effect and need not be written.
+/// `Debug` does not show the title and the message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Report {
     id: RecordId,
@@ -37,13 +37,13 @@ impl Report {
         ReportBuilder { id: RecordId::root(), record }
     }
 
-    /// Removes a record and all records below it; for the root record this is
-    /// every record of the terminal, also those of other programs.
+    /// Removes a record and all records below it. For the root record this removes all records
+    /// of the terminal, including those of other programs.
     pub fn clear(id: RecordId) -> Self {
         Self { id, record: None }
     }
 
-    /// The record that this report is about.
+    /// The record of this report.
     pub fn id(&self) -> &RecordId {
         &self.id
     }
@@ -53,7 +53,7 @@ impl Report {
         self.record.as_ref().map(|record| record.state)
     }
 
-    /// What a blocked program needs; `None` if that was not said.
+    /// What a blocked program needs; `None` if that is not set.
     pub fn kind(&self) -> Option<BlockedKind> {
         self.record.as_ref().and_then(|record| record.kind)
     }
@@ -68,12 +68,12 @@ impl Report {
         self.record.as_ref().and_then(|record| record.app.as_ref())
     }
 
-    /// The title as the terminal gets it.
+    /// The title as it is sent.
     pub fn title(&self) -> Option<&str> {
         self.record.as_ref().and_then(|record| record.title.as_ref()).map(Line::as_str)
     }
 
-    /// The message as the terminal gets it.
+    /// The message as it is sent.
     pub fn message(&self) -> Option<&str> {
         self.record.as_ref().and_then(|record| record.message.as_ref()).map(Line::as_str)
     }
@@ -108,8 +108,8 @@ impl Report {
     }
 }
 
-/// A report in the making; see [`Report::builder`]. What is not set here is gone
-/// from the record.
+/// Builds a report; see [`Report::builder`]. Values that are not set are removed from the
+/// record.
 #[derive(Debug, Clone)]
 #[must_use = "the report is made by `build`"]
 pub struct ReportBuilder {
@@ -124,38 +124,38 @@ impl ReportBuilder {
         self
     }
 
-    /// What the program needs from the user; only with [`State::Blocked`].
+    /// What the program needs from the user. Only with [`State::Blocked`].
     pub fn kind(mut self, kind: BlockedKind) -> Self {
         self.record.kind = Some(kind);
         self
     }
 
-    /// How much is done, 0 to 100 percent; only with [`State::Working`] and
-    /// [`State::Blocked`]. Without it the amount of work is not known.
+    /// How much is done, 0 to 100 percent. Only with [`State::Working`] and [`State::Blocked`].
+    /// Without it, the progress is not known.
     pub fn progress(mut self, percent: u8) -> Self {
         self.record.progress = Some(percent);
         self
     }
 
-    /// The program's name. Without it the record inherits the name of the
-    /// nearest record above that has one.
+    /// The program's name. Without it, the record inherits the name of the nearest record above
+    /// it that has one.
     pub fn app(mut self, app: AppName) -> Self {
         self.record.app = Some(app);
         self
     }
 
-    /// A short label that tells this record from others.
+    /// A short label that distinguishes this record from others.
     ///
-    /// The text is cleaned of escape sequences, control characters and invisible
-    /// characters, put on one line, and cut between grapheme clusters to
-    /// [`TITLE_MAX`] bytes. A text of which nothing remains is no title.
+    /// Escape sequences, control characters and invisible characters are removed. The text is
+    /// put on one line and cut between grapheme clusters to [`TITLE_MAX`] bytes. If nothing
+    /// remains, there is no title.
     pub fn title(mut self, title: &str) -> Self {
         self.record.title = Line::clean(title, TITLE_MAX);
         self
     }
 
-    /// One line for people: what is being done, waited for or finished. Cleaned
-    /// as a [`title`](Self::title) is, and cut to [`MESSAGE_MAX`] bytes.
+    /// One line for people about what is being done, waited for or finished. It is cleaned like
+    /// a [`title`](Self::title) and cut to [`MESSAGE_MAX`] bytes.
     pub fn message(mut self, message: &str) -> Self {
         self.record.message = Line::clean(message, MESSAGE_MAX);
         self
@@ -165,9 +165,9 @@ impl ReportBuilder {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::BlockedKind`] for a kind with another state than blocked,
-    /// and [`ErrorKind::Progress`] for a progress above 100 or with a state that
-    /// has none. A terminal would leave the value out and not tell.
+    /// [`ErrorKind::BlockedKind`] for a kind with a state other than blocked, and
+    /// [`ErrorKind::Progress`] for a progress above 100 or with a state that has none. A
+    /// terminal would silently ignore the value.
     pub fn build(self) -> Result<Report, Error> {
         let Record { state, kind, progress, .. } = self.record;
         if kind.is_some() && state != State::Blocked {

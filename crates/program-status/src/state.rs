@@ -1,16 +1,16 @@
-/// What a record says about the program or one of its parts.
+/// The state of a program or one of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum State {
-    /// At rest, waiting for the user's next instruction.
+    /// It waits for the user's next instruction.
     Idle,
-    /// Running.
+    /// It runs.
     Working,
-    /// Finished, and the user has not looked at the result yet.
+    /// It has finished, and the user has not seen the result yet.
     Done,
-    /// Cannot go on until the user does something.
+    /// It cannot continue until the user does something.
     Blocked,
-    /// Failed and stopped.
+    /// It has failed and stopped.
     Error,
 }
 
@@ -38,7 +38,7 @@ impl State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BlockedKind {
-    /// Leave to do something.
+    /// A permission.
     Permission,
     /// An answer.
     Question,

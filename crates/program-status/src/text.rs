@@ -4,14 +4,14 @@ use unicode_segmentation::UnicodeSegmentation;
 
 const ELLIPSIS: &str = "…";
 
-/// One visible line of text. `Debug` shows its length only, so that no title or
-/// message gets into a log.
+/// One visible line of text. `Debug` shows only its length, so that titles and messages do not
+/// reach a log.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Line(String);
 
 impl Line {
-    /// Cleans a text as the texts of Herdr's panes are cleaned, and cuts it to
-    /// `max` bytes. `None` if nothing visible remains.
+    /// Cleans a text like the texts of Herdr's panes, and cuts it to `max` bytes. `None` if
+    /// nothing visible remains.
     pub(crate) fn clean(text: &str, max: usize) -> Option<Self> {
         let clean = herdr_proto::strip_controls(text);
         (!clean.is_empty()).then(|| Self(cut(clean, max)))
@@ -28,7 +28,7 @@ impl fmt::Debug for Line {
     }
 }
 
-/// Cuts between grapheme clusters so that text and `…` fit into `max` bytes.
+/// Cuts the text between grapheme clusters so that it fits into `max` bytes together with `…`.
 fn cut(text: String, max: usize) -> String {
     if text.len() <= max {
         return text;
@@ -38,7 +38,7 @@ fn cut(text: String, max: usize) -> String {
     let clusters = text.grapheme_indices(true).map(|(start, cluster)| start + cluster.len());
     let end = clusters.take_while(fits).last().unwrap_or_default();
     let kept = match text[..end].trim_end() {
-        // One cluster fills everything; there is no better place to cut.
+        // A single cluster is too long, so the cut goes through it.
         "" => &text[..(0..=room).rfind(|end| text.is_char_boundary(*end)).unwrap_or_default()],
         kept => kept,
     };

@@ -1,5 +1,4 @@
-//! The `agent.*` methods. They take present pane ids and the names that
-//! `agent.rename` gives.
+//! The `agent.*` methods. They take present pane ids, and names given by `agent.rename`.
 
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use super::panes::encode_keys;
 use super::state::State;
 use super::terminal::Terminal;
 
-/// Between a prompt and its Enter.
+/// The delay between a prompt and its Enter.
 const ENTER_AFTER: Duration = Duration::from_millis(300);
 
 impl Model {
@@ -67,8 +66,8 @@ impl Model {
         Ok(json!({ "type": "pane_read", "read": self.read_view(pane, &params.how) }))
     }
 
-    /// A known agent's screen without a history gives more rows than it has only
-    /// while the agent is idle.
+    /// While a known agent draws on a screen without history, more rows than the screen has can
+    /// be read only if the agent is idle.
     fn check_history(&self, pane: u64, how: &ReadHow) -> Result<(), Failure> {
         let recent = matches!(how.source, ReadSource::Recent | ReadSource::RecentUnwrapped);
         let screen = self.panes.get(&pane).map(|pane| &pane.screen);
@@ -87,8 +86,7 @@ impl Model {
         Ok(())
     }
 
-    /// Explains what the detector makes of a known agent; for any other label
-    /// there is nothing to explain.
+    /// Explains how the detector understands a known agent. Other labels cannot be explained.
     pub(super) fn agent_explain(&self, target: &str) -> Outcome {
         let pane = self.find_agent(target)?;
         let Some(terminal) = self.terminal(pane) else { return Err(not_found(target)) };
@@ -104,7 +102,7 @@ impl Model {
             "visible_blocker": terminal.prompt_seen_at.is_some(),
             "screen_detection_skipped": skipped,
             "screen_detection_skip_reason": skipped.then_some("full_lifecycle_hook_authority"),
-            // No screen is matched here, so no rule ever is.
+            // The model has no screen rules, so none ever matches.
             "matched_rule": null,
             "skipped_update_reason": null,
             "fallback_reason": (!skipped).then_some("default_known_agent_idle_fallback"),

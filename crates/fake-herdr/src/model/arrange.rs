@@ -1,4 +1,4 @@
-//! The `pane.*` methods that change what panes of a tab have of its area.
+//! The `pane.*` methods that change the sizes and places of a tab's panes.
 
 use serde_json::json;
 

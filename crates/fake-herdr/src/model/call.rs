@@ -1,12 +1,10 @@
-//! Requests as the server reads them: every method that is played, with its
-//! parameters.
+//! Requests as the server reads them: all supported methods with their parameters.
 //!
-//! Not with the types of `herdr-proto`: those hold only what a good client
-//! sends, and a server has to take the rest as well. The strictness is that of
-//! the real one (protocol 2.1): `id` a string, `params` an object and never
-//! null, no key of ours twice, unknown keys ignored, `null` for absent. What the
-//! server refuses at decoding is refused here, everything else is the handler's
-//! affair.
+//! The types of `herdr-proto` are not used, because they can only express what a good client
+//! sends. This module is as strict as the real server (protocol 2.1): `id` is a string,
+//! `params` is an object and never null, a known field must not occur twice, unknown fields are
+//! ignored, and `null` counts as absent. A request that the real server refuses while decoding
+//! is refused here. All other checks are made by the handlers.
 
 use std::collections::BTreeMap;
 
@@ -26,11 +24,11 @@ macro_rules! methods {
             $($name($params),)*
         }
 
-        /// The methods that are played.
+        /// The names of the supported methods.
         const PLAYED: &[&str] = &[$($method),*];
 
         impl Call {
-            /// Reads the parameters of a method, if it is one that is played.
+            /// Reads the parameters of a method; `None` if it is not supported.
             fn read(method: &str, params: &str) -> Option<Result<Self, String>> {
                 match method {
                     $($method => Some(whole(params).map(Self::$name)),)*
@@ -93,7 +91,7 @@ methods! {
     "tab.close" => TabClose(TabTarget),
 }
 
-/// Methods of 0.8.2 that answer `not_implemented` here.
+/// The methods of 0.8.2 that are answered with `not_implemented` here.
 const UNPLAYED: &str = "\
     agent.start agent.view.clear agent.view.set agent.wait client.window_title.clear \
     client.window_title.set events.wait layout.apply layout.export layout.set_split_ratio \
@@ -102,8 +100,8 @@ const UNPLAYED: &str = "\
     tab.move workspace.move workspace.move_block worktree.create worktree.list worktree.open \
     worktree.remove";
 
-/// Why a line is no request that is played, and the id if one could be made out
-/// all the same (only servers from 0.9.2 on say it).
+/// Why a line is not a supported request. It has the id if that could be read, which only
+/// servers from 0.9.2 on return.
 #[derive(Debug)]
 pub(crate) struct Undecodable {
     pub(crate) message: String,
@@ -111,18 +109,18 @@ pub(crate) struct Undecodable {
     pub(crate) method: Method,
 }
 
-/// What is known of the method of a line that could not be decoded.
+/// What is known about the method of a line that could not be decoded.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// One that is played, or nobody can tell.
+    /// The method is supported or could not be read.
     Fine,
-    /// One that the server has and this model does not play.
+    /// The server has the method, and this model does not support it.
     Unplayed,
-    /// One that no server has.
+    /// The server does not have the method.
     Unknown,
 }
 
-/// Reads one line: the id and what is asked for.
+/// Reads one line: the id and the method with its parameters.
 pub(crate) fn decode(line: &str) -> Result<(String, Call), Undecodable> {
     let failed = |message: String, id, method| Undecodable { message, id, method };
     if !line.trim_start().starts_with('{') {
@@ -157,7 +155,7 @@ fn whole<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, String> {
     serde_json::from_str(line).map_err(|error| error.to_string())
 }
 
-/// The envelope. `params` is an object, which is read once the method is known.
+/// The outer object. `params` is read later, when the method is known.
 #[derive(Deserialize)]
 struct Head<'a> {
     id: String,
@@ -171,7 +169,7 @@ struct OnlyId {
     id: String,
 }
 
-/// Any object.
+/// Parameters without fields.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Empty {}
 
@@ -181,13 +179,13 @@ pub(crate) struct ReportAgent {
     pub(crate) source: String,
     pub(crate) agent: String,
     pub(crate) state: State,
-    /// Kept by the real server and shown nowhere, so only its type matters.
+    /// The real server stores it and never shows it, so only its type is checked.
     #[serde(rename = "message")]
     _message: Option<String>,
     pub(crate) seq: Option<u64>,
     pub(crate) agent_session_id: Option<String>,
     pub(crate) agent_session_path: Option<String>,
-    /// Unknown to 0.8.2, so of any type.
+    /// 0.8.2 does not know it, so any type is accepted.
     pub(crate) resume_argv: Option<Value>,
 }
 
@@ -275,7 +273,7 @@ pub(crate) struct PaneSplit {
     pub(crate) cwd: Option<String>,
     #[serde(default)]
     pub(crate) focus: bool,
-    /// Nobody clicks here, so only its type matters.
+    /// Nothing is clicked in the model, so only its type is checked.
     #[serde(default, rename = "right_click")]
     _right_click: RightClick,
     #[serde(default)]
@@ -337,7 +335,7 @@ pub(crate) struct PaneResize {
     pub(crate) amount: Option<f32>,
 }
 
-/// What part of a screen is read.
+/// The part of a screen that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReadSource {
@@ -375,7 +373,7 @@ pub(crate) struct ReadHow {
     pub(crate) lines: Option<u32>,
     #[serde(default)]
     pub(crate) format: ReadFormat,
-    /// A screen here has no colours to strip, so only its type matters.
+    /// Screens of the model have no colours, so only its type is checked.
     #[serde(default, rename = "strip_ansi")]
     _strip_ansi: bool,
 }
@@ -439,14 +437,14 @@ pub(crate) struct Subscribe {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Notify {
     pub(crate) title: String,
-    /// Nothing is ever shown here, so of the rest only the types matter.
+    /// Notifications are never shown, so only the types of these fields are checked.
     #[serde(rename = "body")]
     _body: Option<String>,
     #[serde(rename = "sound")]
     _sound: Option<Sound>,
 }
 
-/// What a notification sounds like.
+/// The sound of a notification.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Sound {
@@ -455,7 +453,7 @@ enum Sound {
     Request,
 }
 
-/// What a new workspace or tab is like.
+/// The properties of a new workspace or tab.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Create {
     pub(crate) cwd: Option<String>,

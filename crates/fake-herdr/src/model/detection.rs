@@ -1,5 +1,4 @@
-//! What a terminal makes of the detector's sightings (V1, V6, A3, D8 of
-//! protocol 5).
+//! How a terminal reacts to what the detector sees (V1, V6, A3, D8 of protocol 5).
 
 use super::detector::Sighting;
 use super::sources::{is_full_lifecycle, is_official};
@@ -23,7 +22,8 @@ impl Terminal {
         }
     }
 
-    /// A live full-lifecycle claim knows better, unless another agent is there.
+    /// Whether the detected state is ignored, because a full-lifecycle claim of the same agent
+    /// is live.
     fn ignores_detection(&self, agent: Option<&'static str>) -> bool {
         self.screen_reading_off() && !self.claim_conflicts_with(agent)
     }
@@ -55,8 +55,8 @@ impl Terminal {
         self.give_way(before, agent);
     }
 
-    /// V6: a claim for another agent than the one that is there now goes, and so
-    /// does one for the agent that was there before. Its session is kept.
+    /// V6: a claim for an agent other than the detected one ends, and so does a claim for the
+    /// agent that was detected before. Its session is kept.
     fn give_way(&mut self, before: Option<&'static str>, agent: Option<&'static str>) {
         let claimed = self.claimed_agent();
         let of_gone = before.is_some() && before != agent && claimed == before;
@@ -69,13 +69,13 @@ impl Terminal {
         }
     }
 
-    /// The agent that Herdr knows by the claim's label.
+    /// The known agent that the claim's label stands for.
     fn claimed_agent(&self) -> Option<&'static str> {
         self.claim.as_ref().and_then(|claim| herdr_proto::canonical_label(&claim.label))
     }
 
-    /// The process of this known agent has gone. Until the detector sees one
-    /// again, nothing is said of an agent here but by full-lifecycle sources.
+    /// The process of this known agent has ended. Until the detector sees one again, only
+    /// full-lifecycle sources can report an agent here.
     pub(super) fn agent_exited(&mut self, agent: &'static str) -> Change {
         self.next_order();
         let shown = self.is_agent();
@@ -135,7 +135,7 @@ impl Terminal {
         Change::Released
     }
 
-    /// Lets through what waited for this agent's process.
+    /// Applies the reports that waited for this agent's process.
     pub(super) fn open_gates(&mut self, agent: &'static str) {
         let waiting: Vec<String> = self
             .gates

@@ -1,53 +1,54 @@
-//! The look that the server takes at a pane's foreground every 300 ms: which
-//! agent it knows runs there, and what its screen shows.
+//! The detector, which examines the foreground of a pane every 300 ms: which known agent runs
+//! there, and what its screen shows.
 //!
-//! Here it looks only when there is something to see: a while after the
-//! foreground has changed, and whenever it has put something off.
+//! The model's detector only looks when there may be something new: some time after the
+//! foreground has changed, and when it has postponed something.
 
 use std::time::Duration;
 
 use super::panes::PaneProcess;
 use super::state::State;
 
-/// Between two looks.
+/// The interval between two looks.
 pub(super) const TICK: Duration = Duration::from_millis(300);
 
-/// After a program has begun or ended: on average, as the looks have a rhythm of
-/// their own.
+/// How long it takes on average until a program's beginning or end is noticed. The looks do not
+/// start with the program.
 const NOTICED_AFTER: Duration = Duration::from_millis(200);
 
-/// A new agent's screen is not read before.
+/// How long the screen of a new agent is not read.
 const STARTUP: Duration = Duration::from_secs(3);
 
-/// The process of an agent that was released is not seen before.
+/// How long the process of a released agent is not detected again.
 const RELEASED_FOR: Duration = Duration::from_secs(1);
 
-/// A prompt that stays on the screen is told of again.
+/// The interval at which a prompt that stays on the screen is reported again.
 const PROMPT_AGAIN: Duration = Duration::from_millis(900);
 
-/// Looks at a foreground that is neither an agent nor the shell until an agent
+/// How many looks must find neither an agent nor the shell in the foreground until an agent
+/// counts as gone, and the interval of these looks.
 /// counts as gone, and the time between them.
 const MISSES: u8 = 6;
 const MISS_AGAIN: Duration = Duration::from_secs(5);
 
-/// What runs in the foreground of a pane.
+/// The foreground of a pane.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Foreground {
     pub(super) shell_pid: Option<u32>,
     pub(super) processes: Vec<PaneProcess>,
-    /// The agent that Herdr knows, if it is one.
+    /// The agent, if it is one that Herdr knows.
     pub(super) agent: Option<&'static str>,
-    /// What its screen shows.
+    /// The state that its screen shows.
     pub(super) screen: State,
-    /// Another program than the shell.
+    /// Whether a program other than the shell runs.
     pub(super) busy: bool,
-    /// Counts the programs, and what they have drawn.
+    /// Counts the programs and their redraws.
     group: u64,
     drawn: u64,
 }
 
 impl Foreground {
-    /// A played program begins, or the shell is back.
+    /// Starts a simulated program, or returns to the shell.
     pub(super) fn play(&mut self, agent: Option<&'static str>, screen: State) {
         if self.agent != agent {
             self.group += 1;
@@ -56,7 +57,7 @@ impl Foreground {
         self.drawn += 1;
     }
 
-    /// Real processes, the leader first; `true` if others than before.
+    /// Sets the real processes, the leader first. Returns whether they have changed.
     pub(super) fn run(&mut self, shell_pid: Option<u32>, processes: Vec<PaneProcess>) -> bool {
         let leader = |processes: &[PaneProcess]| {
             processes.first().map(|process| (process.pid, process.name.clone()))
@@ -75,79 +76,78 @@ impl Foreground {
     }
 }
 
-/// The agent that a process is by the name of its program.
+/// The agent that a process is, by the name of its program.
 fn agent_of(process: &PaneProcess) -> Option<&'static str> {
     let called = process.argv.first().and_then(|program| program.rsplit('/').next());
     herdr_proto::canonical_label(&process.name)
         .or_else(|| called.and_then(herdr_proto::canonical_label))
 }
 
-/// What a look found that the terminal is told of.
+/// What the detector tells the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sighting {
-    /// The process of an agent, before its state.
+    /// The process of an agent has appeared; its state follows later.
     Process(&'static str),
-    /// A state, of nobody if there is no agent.
+    /// The state of an agent; without an agent if none is detected.
     State { agent: Option<&'static str>, state: State },
-    /// The process is gone.
+    /// The process of the agent has ended.
     Exit(&'static str),
 }
 
-/// What a pane's detector remembers.
+/// The memory of a pane's detector.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Detector {
     agent: Option<&'static str>,
-    /// The state that it told of last, and the drawing from which it read it.
+    /// The state that was last reported, and the redraw from which it was read.
     told: State,
     read: u64,
-    /// The foreground that it has looked at.
+    /// The foreground of the last look.
     group: Option<u64>,
     misses: u8,
-    /// Until when a new agent's screen is not read.
+    /// Until when the screen of a new agent is not read.
     startup: Option<Duration>,
-    /// The agent's process was found to be gone, and that was told.
+    /// Whether the end of the agent's process was noticed and reported.
     exiting: bool,
     released: Option<(&'static str, Duration)>,
-    /// A full-lifecycle claim holds the pane, so that no screen is read.
+    /// Whether screens are not read, because a full-lifecycle claim holds the pane.
     paused: bool,
     next: Option<Duration>,
 }
 
 impl Detector {
-    /// When it looks next, if there is anything to see.
+    /// The time of the next look, if there may be something new.
     pub(super) fn next(&self) -> Option<Duration> {
         self.next
     }
 
-    /// Makes it look at the latest then.
+    /// Makes the next look happen within this time.
     pub(super) fn look_within(&mut self, now: Duration, time: Duration) {
         let at = now.saturating_add(time);
         self.next = Some(self.next.map_or(at, |next| next.min(at)));
     }
 
-    /// Lets it notice a changed foreground.
+    /// Notices a changed foreground after the usual time.
     pub(super) fn notice(&mut self, now: Duration) {
         self.look_within(now, NOTICED_AFTER);
     }
 
-    /// Does not wait for a new agent to draw itself.
+    /// Reads the screen of a new agent at once.
     pub(super) fn skip_startup(&mut self) {
         self.startup = None;
     }
 
-    /// The agent that it knows of.
+    /// The detected agent.
     pub(super) fn agent(&self) -> Option<&'static str> {
         self.agent
     }
 
-    /// A known label was released: its process is looked for again, and not found
-    /// for a while.
+    /// A known label was released. Its process is detected again, but not at once.
     pub(super) fn release(&mut self, now: Duration, agent: &'static str) {
         self.released = Some((agent, now.saturating_add(RELEASED_FOR)));
         self.forget(now);
     }
 
-    /// A full-lifecycle claim begins or ends.
+    /// A full-lifecycle claim has begun or ended.
     pub(super) fn pause(&mut self, now: Duration, paused: bool) {
         match (std::mem::replace(&mut self.paused, paused), paused) {
             (false, true) => self.forget(now),
@@ -156,8 +156,8 @@ impl Detector {
         }
     }
 
-    /// A claim that is newer than the prompt on the screen has until its next
-    /// telling.
+    /// A claim was made after the prompt on the screen. It holds until the prompt is reported
+    /// again.
     pub(super) fn tell_prompt_again(&mut self, now: Duration) {
         if self.told == State::Blocked && self.agent.is_some() {
             self.look_within(now, PROMPT_AGAIN);
@@ -169,7 +169,7 @@ impl Detector {
         *self = Self { released, paused, next: Some(now), ..Self::default() };
     }
 
-    /// One look, and what comes of it.
+    /// One look, and what it finds.
     pub(super) fn look(&mut self, now: Duration, pane: &Foreground) -> Vec<Sighting> {
         self.next = None;
         let mut seen = Vec::new();
@@ -185,7 +185,7 @@ impl Detector {
             }
         }
         if self.exiting {
-            // Told at once, and cleared by the next look.
+            // This is reported at once, and cleared by the next look.
             seen.extend(self.agent.map(Sighting::Exit));
             (self.told, self.startup) = (State::Idle, None);
             self.look_within(now, TICK);
@@ -198,8 +198,8 @@ impl Detector {
         seen
     }
 
-    /// Looks at the process; `true` if it is another agent's, or another one of
-    /// the same.
+    /// Examines the process. Returns whether another agent runs, or another process of the same
+    /// agent.
     fn probe(&mut self, now: Duration, pane: &Foreground) -> bool {
         let changed = self.group != Some(pane.group);
         if !changed && !self.exiting && self.misses == 0 {

@@ -1,4 +1,4 @@
-//! From a line to its answer.
+//! Answering one request line.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use super::call::{self, Call, Method, Undecodable};
 use super::failure::Failure;
 use super::{Answer, Model, text};
 
-/// What a handler gives: the result, with its `type`.
+/// The result of a handler, including its `type`.
 pub(super) type Outcome = Result<Value, Failure>;
 
 impl Model {
     /// Answers one request line, with or without its newline.
     ///
-    /// A line that is blank, not UTF-8 or too long gets [`Answer::Silence`], as
-    /// the real server closes without a word. Bytes after the first newline are
-    /// not looked at.
+    /// A line that is blank, not UTF-8 or too long gets [`Answer::Silence`], because the real
+    /// server closes the connection without an answer. Bytes after the first newline are
+    /// ignored.
     pub fn request(&mut self, now: Duration, line: &[u8]) -> Answer {
         self.pass(now);
         let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -109,7 +109,8 @@ impl Model {
         }
     }
 
-    /// A line that is no request. Before 0.9.2 the reply never says to which.
+    /// The answer to a line that is not a request. Before 0.9.2 it never contains the request's
+    /// id.
     fn refuse(&self, undecodable: Undecodable) -> String {
         let Undecodable { message, id, method } = undecodable;
         if method == Method::Unplayed {
@@ -127,7 +128,7 @@ pub(super) fn ok() -> Outcome {
     Ok(json!({ "type": "ok" }))
 }
 
-/// An object without what is not set: a null, or a map with nothing in it.
+/// Removes fields that are not set: nulls and empty maps.
 pub(super) fn set(mut object: Value) -> Value {
     if let Some(fields) = object.as_object_mut() {
         fields.retain(|_, value| {

@@ -1,11 +1,11 @@
-//! The ring of the last 512 events, shared by all kinds and all subscribers.
+//! The ring of the last 512 events, which all kinds and all subscribers share.
 
 use std::collections::VecDeque;
 
 use herdr_proto::limits;
 use serde_json::{Map, Value};
 
-/// What happened. The kind is repeated in `data.type`, as on the wire.
+/// An event. Its kind is repeated in `data.type` on the wire.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Event {
     pub(crate) kind: &'static str,
@@ -13,7 +13,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// An event from an object; anything else has no fields.
+    /// Makes an event from an object; any other value has no fields.
     pub(crate) fn new(kind: &'static str, data: Value) -> Self {
         let mut data = match data {
             Value::Object(data) => data,
@@ -23,12 +23,12 @@ impl Event {
         Self { kind, data }
     }
 
-    /// The line of a global kind, without its newline.
+    /// The line of a global event, without its newline.
     pub(crate) fn line(&self) -> String {
         line(self.kind, &self.data)
     }
 
-    /// The line of a pane-scoped kind: a dotted name and no `data.type`.
+    /// The line of a pane event, which has a dotted name and no `data.type`.
     pub(crate) fn scoped_line(kind: &str, data: &Map<String, Value>) -> String {
         let mut data = data.clone();
         data.remove("type");
@@ -40,7 +40,7 @@ fn line(kind: &str, data: &Map<String, Value>) -> String {
     serde_json::json!({ "data": data, "event": kind }).to_string()
 }
 
-/// Events with their sequence numbers, from 1.
+/// The events with their sequence numbers, from 1.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EventRing {
     kept: VecDeque<(u64, Event)>,
@@ -56,17 +56,17 @@ impl EventRing {
         }
     }
 
-    /// The number of the newest event, 0 before the first.
+    /// The number of the newest event; 0 if there is none.
     pub(crate) fn last(&self) -> u64 {
         self.last
     }
 
-    /// Whether events after `seq` have already fallen out.
+    /// Whether events after `seq` have been dropped from the ring.
     pub(crate) fn lost_after(&self, seq: u64) -> bool {
         self.kept.front().is_some_and(|(first, _)| seq + 1 < *first)
     }
 
-    /// What is kept of the events after `seq`.
+    /// The kept events after `seq`.
     pub(crate) fn after(&self, seq: u64) -> impl Iterator<Item = (u64, &Event)> {
         let known = self.kept.partition_point(|(number, _)| *number <= seq);
         self.kept.iter().skip(known).map(|(number, event)| (*number, event))

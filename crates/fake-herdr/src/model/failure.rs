@@ -1,7 +1,7 @@
 //! An error reply.
 
-/// What the server says when it refuses a request. The message is text for
-/// people and not part of the contract; clients go by the code.
+/// The refusal of a request. The message is for people and may differ from the real server's;
+/// clients use the code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) code: &'static str,

@@ -1,7 +1,7 @@
-//! Key names of `pane.send_keys` and `pane.send_input` (protocol 2.2).
+//! The key names of `pane.send_keys` and `pane.send_input` (protocol 2.2).
 
-/// The bytes that a key sends in a terminal with the default modes; `None` for
-/// a name that is no key, also for a prefix binding.
+/// The bytes of a key in a terminal with default modes; `None` for a name that is not a key, or
+/// is a prefix binding.
 pub(crate) fn encode(name: &str) -> Option<Vec<u8>> {
     let name = match name.trim() {
         "C-c" | "c-c" => "ctrl+c",
@@ -15,7 +15,7 @@ pub(crate) fn encode(name: &str) -> Option<Vec<u8>> {
             "ctrl" | "control" => modifiers.ctrl = true,
             "alt" | "option" | "meta" => modifiers.alt = true,
             "shift" => modifiers.shift = true,
-            // A terminal has no byte for these.
+            // Terminals have no bytes for these modifiers.
             "cmd" | "command" | "super" | "hyper" => {}
             _ if key.is_none() && !part.is_empty() => key = Some(part),
             _ => return None,
@@ -41,13 +41,13 @@ struct Modifiers {
 }
 
 impl Modifiers {
-    /// The number that xterm sends for these modifiers; 1 means none.
+    /// xterm's number for these modifiers; 1 means none.
     fn code(self) -> u8 {
         1 + u8::from(self.shift) + 2 * u8::from(self.alt) + 4 * u8::from(self.ctrl)
     }
 }
 
-/// The keys with a name. Home, End, Delete, Insert and the page keys have none.
+/// The named keys. Home, End, Delete, Insert and the page keys have no names.
 fn named(key: &str, modifiers: Modifiers) -> Option<Vec<u8>> {
     const SIGNS: [(&str, &str); 14] = [
         ("minus", "-"),
@@ -81,7 +81,7 @@ fn named(key: &str, modifiers: Modifiers) -> Option<Vec<u8>> {
             SIGNS.iter().find(|(name, _)| *name == sign)?.1.as_bytes().to_vec()
         }
         _ => {
-            // Any number is taken; a terminal knows the first twelve.
+            // The server accepts any number; a terminal knows the first twelve.
             let number: u8 = key.strip_prefix('f')?.parse().ok()?;
             let tails = [
                 "OP", "OQ", "OR", "OS", "[15~", "[17~", "[18~", "[19~", "[20~", "[21~", "[23~",
@@ -106,7 +106,7 @@ fn character(key: &str, modifiers: Modifiers) -> Option<Vec<u8>> {
     let character = characters.next().filter(|_| characters.next().is_none())?;
     if modifiers.ctrl {
         let upper = character.to_ascii_uppercase();
-        // What has no control character is typed as it is.
+        // A character without a control character is typed without the modifier.
         return Some(match u8::try_from(upper).ok().filter(|byte| (b'@'..=b'_').contains(byte)) {
             Some(byte) => vec![byte & 0x1f],
             None => character.to_string().into_bytes(),

@@ -1,9 +1,9 @@
-//! How the panes of a tab share its area, and which of them has the focus.
+//! How the panes of a tab divide its area, and which of them has the focus.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-/// Where a new pane goes.
+/// The direction of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Direction {
@@ -65,7 +65,7 @@ impl Rect {
         (first, second)
     }
 
-    /// Where it begins and ends along a direction.
+    /// The start and the end along a direction.
     fn span(self, along: Direction) -> (u16, u16) {
         match along {
             Direction::Right => (self.x, self.x + self.width),
@@ -79,7 +79,7 @@ impl Rect {
         if matches!(side, Side::Left | Side::Up) { begin } else { end }
     }
 
-    /// The cells in which two overlap across a direction.
+    /// The number of cells in which two panes overlap across a direction.
     fn overlap(self, other: Self, axis: Direction) -> u16 {
         let across = if axis == Direction::Right { Direction::Down } else { Direction::Right };
         let ((begin, end), (from, to)) = (self.span(across), other.span(across));
@@ -96,17 +96,17 @@ fn share(length: u16, ratio: f32) -> u16 {
     (f32::from(length) * ratio).round() as u16
 }
 
-/// A ratio as the server holds it.
+/// A ratio within the server's bounds.
 fn bounded(ratio: f32) -> f32 {
     if ratio.is_finite() { ratio.clamp(0.1, 0.9) } else { 0.5 }
 }
 
-/// The panes of a tab, by their raw numbers.
+/// The panes of a tab, by their internal numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     root: Node,
     focused: u64,
-    /// What had the focus before, as long as it is here.
+    /// The pane that had the focus before, if it is still in this tab.
     before: Option<u64>,
 }
 
@@ -116,12 +116,12 @@ enum Node {
     Split { direction: Direction, ratio: f32, first: Box<Node>, second: Box<Node> },
 }
 
-/// A split as it is listed: its place in the tree, and what it divides.
+/// A split as the server lists it: its place in the tree, and the area that it divides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct SplitView {
     id: String,
     direction: Direction,
-    /// As it was written: without the digits that a wider type would show.
+    /// Written with the digits of an `f32`.
     ratio: Number,
     rect: Rect,
     #[serde(skip)]
@@ -145,13 +145,13 @@ impl Layout {
         }
     }
 
-    /// The panes from left to right and top to bottom.
+    /// The panes from left to right and from top to bottom.
     pub(crate) fn ids(&self) -> Vec<u64> {
         let none = Rect { x: 0, y: 0, width: 0, height: 0 };
         self.panes(none).into_iter().map(|(pane, _)| pane).collect()
     }
 
-    /// The same with their places.
+    /// The panes with their areas.
     pub(crate) fn panes(&self, area: Rect) -> Vec<(u64, Rect)> {
         let mut panes = Vec::new();
         self.root.walk(area, &mut String::new(), &mut panes, &mut Vec::new());
@@ -164,7 +164,7 @@ impl Layout {
         splits
     }
 
-    /// Puts a pane beside another one; the focus stays.
+    /// Adds a pane beside another one. The focus stays.
     pub(crate) fn split(&mut self, beside: u64, pane: u64, direction: Direction, ratio: f32) {
         self.root.each(&mut |node| {
             if matches!(node, Node::Pane(here) if *here == beside) {
@@ -180,8 +180,8 @@ impl Layout {
         });
     }
 
-    /// The layout without a pane; `None` if nothing is left. A focus that was on
-    /// it goes back to where it came from, or to the next pane.
+    /// The layout without a pane; `None` if nothing is left. If the pane had the focus, the
+    /// focus returns to the pane before it, or goes to the next pane.
     pub(crate) fn without(&self, pane: u64) -> Option<Self> {
         let ids = self.ids();
         let place = ids.iter().position(|here| *here == pane)?;
@@ -208,7 +208,7 @@ impl Layout {
         });
     }
 
-    /// Moves the nearest border of a pane towards a side; `false` if none moved.
+    /// Moves the nearest border of a pane towards a side. Returns false if none could be moved.
     pub(crate) fn resize(&mut self, pane: u64, side: Side, amount: f32, area: Rect) -> bool {
         let Some(rect) = rect_of(pane, &self.panes(area)) else { return false };
         let splits = self.splits(area);
@@ -237,8 +237,8 @@ impl Layout {
         wanted.to_bits() != split.held.to_bits()
     }
 
-    /// The pane that is next to another one on a side: the nearest, and of those
-    /// the one along which it lies most.
+    /// The neighbour of a pane on a side: the nearest pane, and of several the one with the
+    /// longest common border.
     pub(crate) fn neighbour(&self, pane: u64, side: Side, area: Rect) -> Option<u64> {
         let panes = self.panes(area);
         let from = rect_of(pane, &panes)?;
@@ -268,7 +268,7 @@ fn rect_of(pane: u64, panes: &[(u64, Rect)]) -> Option<Rect> {
 }
 
 impl Node {
-    /// Visits every node until one says that it is enough.
+    /// Visits the nodes until `visit` returns true.
     fn each(&mut self, visit: &mut impl FnMut(&mut Self) -> bool) -> bool {
         if visit(self) {
             return true;

@@ -1,5 +1,5 @@
-//! What happens to panes without a request: time passes, programs come and go,
-//! panes end, another process serves them. And what is told of a change.
+//! Changes of panes that are not requested: time passes, programs start and end, panes close,
+//! another server process takes over. Also the events about changes.
 
 use std::time::Duration;
 
@@ -16,18 +16,18 @@ use super::terminal::{Change, Effective, Terminal};
 use super::tokens::Tokens;
 use super::topology::Closed;
 
-/// What a rule changed on a pane, for its readers.
+/// The visible change of a pane.
 struct Update {
     before: Effective,
     status_before: Status,
-    /// The agent that the events name: one that is gone is still named.
+    /// The agent in the events. An agent that has ended is still named.
     agent: Option<String>,
     released: bool,
     renamed: bool,
 }
 
 impl Model {
-    /// Closes a pane as `pane.close` does; `false` if there is none.
+    /// Closes a pane as `pane.close` does. Returns false if it does not exist.
     pub fn close_pane(&mut self, now: Duration, pane: &str) -> bool {
         self.pass(now);
         let closed = self.close(pane).is_ok();
@@ -35,8 +35,8 @@ impl Model {
         closed
     }
 
-    /// Ends the program of a pane, as a shell that was told to exit does;
-    /// `false` if there is no such pane.
+    /// Ends the program of a pane, as `exit` does in a shell. Returns false if the pane does
+    /// not exist.
     pub fn exit_pane(&mut self, now: Duration, pane: &str) -> bool {
         self.pass(now);
         let ended = self.find_pane(pane).map(|pane| self.exit(pane)).is_ok();
@@ -44,16 +44,16 @@ impl Model {
         ended
     }
 
-    /// The server hands its panes to a new process (protocol 7.6). On 0.8.2
-    /// custom claims, metadata, tokens, marks, events and the old ids of moved
-    /// panes are lost; pane ids, official sessions and programs stay.
+    /// Hands the panes over to a new server process (protocol 7.6). On 0.8.2 custom claims,
+    /// metadata, tokens, marks, events and the old ids of moved panes are lost. Pane ids,
+    /// official sessions and programs stay.
     pub fn live_handoff(&mut self, now: Duration) {
         self.pass(now);
         self.begin_generation(self.profile.keeps_claims);
     }
 
-    /// The server stops and another one opens the saved panes: pane ids and
-    /// official sessions come back, everything else is new.
+    /// Stops the server and starts another one on the saved panes. Pane ids and official
+    /// sessions stay; everything else is new.
     pub fn restart(&mut self, now: Duration) {
         self.pass(now);
         self.begin_generation(false);
@@ -67,14 +67,14 @@ impl Model {
         }
     }
 
-    /// The program of a known agent begins in the foreground of a pane, with a
-    /// screen that shows this state (`idle`, `working`, `blocked`, `unknown`), and
-    /// at `blocked` its prompt. If it is there already, its screen changes.
+    /// Starts the program of a known agent in the foreground of a pane. Its screen shows this
+    /// state (`idle`, `working`, `blocked`, `unknown`), and a prompt if it is `blocked`. If the
+    /// agent already runs there, its screen changes.
     ///
-    /// The detector notices the program about 0.2 s later, and reads the screen
-    /// of a new one not before another 3.3 s.
+    /// The detector notices the program about 0.2 s later, and reads the screen of a new one
+    /// after another 3.3 s.
     ///
-    /// `false` if the pane, the agent or the state is not known.
+    /// Returns false if the pane, the agent or the state is not known.
     pub fn agent_begins(&mut self, now: Duration, pane: &str, agent: &str, state: &str) -> bool {
         let (Some(agent), Some(state)) = (herdr_proto::canonical_label(agent), State::parse(state))
         else {
@@ -83,13 +83,14 @@ impl Model {
         self.runs(now, pane, Some(agent), state).is_some()
     }
 
-    /// The program in the foreground of a pane ends, and its shell is back. The
-    /// detector notices it about 0.2 s later. `false` if there is no such pane.
+    /// Ends the program in the foreground of a pane, so that the shell is in the foreground
+    /// again. The detector notices it about 0.2 s later. Returns false if the pane does not
+    /// exist.
     pub fn agent_ends(&mut self, now: Duration, pane: &str) -> bool {
         self.runs(now, pane, None, State::Unknown).is_some()
     }
 
-    /// The same as [`Model::agent_begins`], when the detector has seen all of it.
+    /// As [`Model::agent_begins`], after the detector has seen everything.
     pub fn agent_appears(&mut self, now: Duration, pane: &str, agent: &str, state: &str) -> bool {
         let begun = self.agent_begins(now, pane, agent, state);
         if let Some(pane) = self.find_pane(pane).ok().filter(|_| begun) {
@@ -102,9 +103,8 @@ impl Model {
         begun
     }
 
-    /// The same as [`Model::agent_ends`], when the detector has just seen it: an
-    /// idle without an agent is left, which the next look clears 0.3 s later.
-    /// `false` if no agent was seen.
+    /// As [`Model::agent_ends`], after the detector has seen it. An idle without an agent is
+    /// left, which the next look clears 0.3 s later. Returns false if no agent was detected.
     pub fn agent_exits(&mut self, now: Duration, pane: &str) -> bool {
         self.pass(now);
         let known = self.find_pane(pane).ok().filter(|pane| {
@@ -131,7 +131,7 @@ impl Model {
         Some(())
     }
 
-    /// The detector looks at a pane.
+    /// Lets the detector look at a pane.
     fn look(&mut self, pane: u64) {
         let now = self.now;
         let Some(entry) = self.panes.get_mut(&pane) else { return };
@@ -140,8 +140,8 @@ impl Model {
         }
     }
 
-    /// When something will happen by itself, if nothing else does: a time to live
-    /// ends, a detector looks, a prompt gets its Enter.
+    /// When something happens without a request: a ttl ends, a detector looks, a prompt gets
+    /// its Enter.
     pub fn next_expiry(&self) -> Option<Duration> {
         let panes = self.panes.values().flat_map(|pane| {
             let told = pane.terminal.metadata.next_expiry().into_iter();
@@ -151,13 +151,13 @@ impl Model {
         panes.chain(workspaces).min()
     }
 
-    /// When a prompt that was typed gets its Enter.
+    /// When a typed prompt gets its Enter.
     #[cfg(unix)]
     pub(crate) fn next_enter(&self) -> Option<Duration> {
         self.panes.values().flat_map(|pane| pane.enters.iter().copied()).min()
     }
 
-    /// Lets time pass, and what is due by then happen in its order.
+    /// Lets time pass. Everything that is due happens in its order.
     pub fn pass(&mut self, now: Duration) {
         while let Some(due) = self.next_expiry().filter(|due| *due <= now) {
             self.now = self.now.max(due);
@@ -194,8 +194,8 @@ impl Model {
         }
     }
 
-    /// Runs one rule on a pane's terminal and tells the readers what changed
-    /// visibly; `false` if nothing did.
+    /// Applies a rule to a pane's terminal and emits events about visible changes. Returns
+    /// false if nothing changed.
     pub(super) fn change(&mut self, pane: u64, rule: impl FnOnce(&mut Terminal) -> Change) -> bool {
         let Some(update) = self.apply(pane, rule) else { return false };
         self.tell_update(pane, update);
@@ -224,8 +224,8 @@ impl Model {
             self.state_changes += 1;
             entry.terminal.state_change_seq = self.state_changes;
         }
-        // Work or a question that ends is news, and so is the end of an unknown
-        // state of the same agent; a first idle is none.
+        // The end of work or of a question marks the pane as not seen, and so does the end of
+        // an unknown state of the same agent. The first idle of a process does not.
         let finished = match before.state {
             State::Working | State::Blocked => true,
             State::Unknown => before.label.is_some() && before.label == after.label,
@@ -297,8 +297,8 @@ impl Model {
         ok()
     }
 
-    /// The program of a pane has ended, and the pane goes with it. Only the end
-    /// of an agent is told apart.
+    /// The program of a pane has ended, and the pane closes. There is a separate event only for
+    /// the end of an agent.
     pub(super) fn exit(&mut self, pane: u64) {
         let agent = self.terminal(pane).and_then(|terminal| {
             terminal.label().and_then(herdr_proto::canonical_label).or(terminal.detected)
@@ -320,8 +320,7 @@ impl Model {
         }
     }
 
-    /// Takes a pane away for good without a word; the panes beside it get its
-    /// room.
+    /// Removes a pane without any event. The panes beside it get its area.
     pub(super) fn take_away(&mut self, pane: u64) -> Closed {
         let closed = self.detach(pane, false);
         self.panes.remove(&pane);
@@ -329,7 +328,7 @@ impl Model {
         closed
     }
 
-    /// Another process serves the same panes from here on.
+    /// Lets another server process continue with the same panes.
     fn begin_generation(&mut self, keep_claims: bool) {
         let now = self.now;
         for pane in self.panes.keys().copied().collect::<Vec<_>>() {

@@ -6,7 +6,7 @@ use super::ids::{self, PaneName};
 use super::topology::{Place, Tab};
 
 impl Model {
-    /// Finds a pane by any spelling of its id, also by one from before a move.
+    /// Finds a pane by any spelling of its id, and by ids from before a move.
     pub(super) fn find_pane(&self, id: &str) -> Result<u64, Failure> {
         self.resolve_pane(id).ok_or_else(|| Failure::pane_not_found(id))
     }
@@ -40,14 +40,14 @@ impl Model {
         }
     }
 
-    /// The place of a workspace in the list, by id or by that place itself.
+    /// The position of a workspace, by its id or that position.
     pub(super) fn find_workspace(&self, name: &str) -> Result<usize, Failure> {
         let by_id = (0..self.workspaces.len()).find(|place| self.workspace_id(*place) == name);
         let found = by_id.or(ids::place(name).filter(|place| *place < self.workspaces.len()));
         found.ok_or_else(|| Failure::workspace_not_found(name))
     }
 
-    /// By its public number (`w1:t1`), or by its place (`w1:1`, `t_w1_1`).
+    /// Finds a tab by its public number (`w1:t1`) or by its position (`w1:1`, `t_w1_1`).
     pub(super) fn find_tab(&self, id: &str) -> Result<Place, Failure> {
         let find = || {
             let (workspace, tab) = match id.strip_prefix("t_") {
@@ -74,7 +74,7 @@ impl Model {
         })
     }
 
-    /// Every tab, workspace by workspace.
+    /// All tabs, workspace by workspace.
     pub(super) fn places(&self) -> impl Iterator<Item = Place> {
         self.workspaces.iter().enumerate().flat_map(|(workspace, entry)| {
             (0..entry.tabs.len()).map(move |tab| Place { workspace, tab })
@@ -86,7 +86,7 @@ impl Model {
         self.workspaces[workspace].tabs.iter().flat_map(|tab| tab.layout.ids()).collect()
     }
 
-    /// Every pane, workspace by workspace.
+    /// All panes, workspace by workspace.
     pub(super) fn all_panes(&self) -> Vec<u64> {
         (0..self.workspaces.len()).flat_map(|workspace| self.panes_of(workspace)).collect()
     }
@@ -107,7 +107,7 @@ impl Model {
         format!("{}:t{}", self.workspace_id(place.workspace), ids::encode(number))
     }
 
-    /// The place of the workspace that the user looks at.
+    /// The position of the focused workspace.
     pub(super) fn focused_workspace(&self) -> Option<usize> {
         let focus = self.focus?;
         self.workspaces.iter().position(|workspace| workspace.key == focus)
@@ -117,14 +117,14 @@ impl Model {
         self.focused_in(self.focused_workspace()?)
     }
 
-    /// The pane with the focus in a workspace's active tab.
+    /// The focused pane in the active tab of a workspace.
     pub(super) fn focused_in(&self, workspace: usize) -> Option<u64> {
         let workspace = &self.workspaces[workspace];
         workspace.tabs.get(workspace.active).map(|tab| tab.layout.focused())
     }
 
-    /// Whether the user looks at the tab that a pane is in. A headless server
-    /// counts as one whose window has the focus.
+    /// Whether the user sees the tab of a pane. A headless server counts as having a focused
+    /// window.
     pub(super) fn is_looked_at(&self, place: Place) -> bool {
         self.focused_workspace() == Some(place.workspace)
             && self.workspaces[place.workspace].active == place.tab

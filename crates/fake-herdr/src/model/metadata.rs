@@ -1,4 +1,4 @@
-//! Titles, display names, status texts and tokens (protocol 5.6).
+//! Titles, display names, state labels and tokens (protocol 5.6).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::sources::{agent_of_source, is_official};
 use super::terminal::Terminal;
 use super::tokens::Tokens;
 
-/// What readers see of all records together.
+/// What a reader sees of all records together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Presentation {
     pub(crate) title: Option<String>,
@@ -28,14 +28,14 @@ impl ReportMetadata {
         self.title.is_some() || self.display_agent.is_some() || !self.state_labels.is_empty()
     }
 
-    /// Whether there is anything besides tokens.
+    /// Whether there is anything except tokens.
     pub(crate) fn is_presentation(&self) -> bool {
         self.sets() || self.clears()
     }
 }
 
-/// One source's record. Each text knows its place in the order of reports, so
-/// that the newest of all sources wins field by field (D4).
+/// The record of one source. Each text has its position in the order of reports, because the
+/// newest text of all sources wins for each field (D4).
 #[derive(Debug, Clone, Default)]
 struct Record {
     agent: Option<String>,
@@ -60,20 +60,20 @@ impl Record {
     }
 }
 
-/// Everything that metadata reports left on one terminal.
+/// Everything that metadata reports have set on one terminal.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Metadata {
     records: BTreeMap<String, Record>,
-    /// Marks of their own, apart from those of the state reports.
+    /// The sequence marks, which are separate from those of state reports.
     marks: BTreeMap<String, u64>,
-    /// The known agent that a sequencing source has named.
+    /// The known agent that a source named in a numbered report.
     named: BTreeMap<String, &'static str>,
-    /// Sources that sequenced tokens; a place is never given back.
+    /// Sources that have sent numbered tokens. They are never removed.
     token_sources: BTreeSet<String>,
     pub(crate) tokens: Tokens,
 }
 
-/// What a metadata report changed.
+/// What a metadata report has changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MetadataChange {
     pub(crate) tokens: bool,
@@ -85,19 +85,19 @@ impl Metadata {
         self.marks.get(source).copied()
     }
 
-    /// When the next record or token goes.
+    /// When the next record or token expires.
     pub(crate) fn next_expiry(&self) -> Option<Duration> {
         let records = self.records.values().filter_map(|record| record.expires);
         records.chain(self.tokens.next_expiry()).min()
     }
 
-    /// Removes what is over at `now`; `true` if a token went.
+    /// Removes what has expired at `now`. Returns whether a token was removed.
     pub(crate) fn expire(&mut self, now: Duration) -> bool {
         self.records.retain(|_, record| record.expires.is_none_or(|at| now < at));
         self.tokens.expire(now)
     }
 
-    /// D8: the agent's process has gone.
+    /// D8: the agent's process has ended.
     pub(super) fn forget_agent(&mut self, agent: &str) {
         let mut forgotten = Vec::new();
         self.records.retain(|source, record| {
@@ -121,12 +121,13 @@ impl Metadata {
 }
 
 impl Terminal {
-    /// Applies a metadata report whose values are normalised and checked already (D1, D2, then the limits, then the rest).
+    /// Applies a metadata report with normalised and checked values (D1, D2, then the limits,
+    /// then the rest).
     ///
     /// # Errors
     ///
-    /// `metadata_token_limit` and `metadata_sequence_source_limit`. A stale
-    /// report is no error.
+    /// `metadata_token_limit` and `metadata_sequence_source_limit`. A stale report is not an
+    /// error.
     pub(crate) fn report_metadata(
         &mut self,
         now: Duration,
@@ -182,7 +183,7 @@ impl Terminal {
         Ok(MetadataChange { tokens, presentation: report.is_presentation() })
     }
 
-    /// The newest text of every field among the records whose guards hold.
+    /// The newest text of each field among the records whose guards hold.
     pub(crate) fn presentation(&self) -> Presentation {
         let shown = || self.metadata.records.values().filter(|record| self.guards_hold(record));
         let newest = |field: fn(&Record) -> Option<&(u64, String)>| {
@@ -205,8 +206,7 @@ impl Terminal {
         }
     }
 
-    /// D5: a report without a `clear_*` flag replaces the record, one with a
-    /// flag edits it.
+    /// D5: a report without a `clear_*` flag replaces the record, and one with a flag edits it.
     fn present(&mut self, order: u64, expires: Option<Duration>, report: &ReportMetadata) {
         if !report.clears() {
             let mut record = Record {
@@ -253,7 +253,7 @@ impl Terminal {
     }
 }
 
-/// The known agent that a report speaks of, by label or by an official source.
+/// The known agent that a report names, by its label or an official source.
 fn named_agent(report: &ReportMetadata) -> Option<&'static str> {
     report
         .agent
@@ -263,7 +263,7 @@ fn named_agent(report: &ReportMetadata) -> Option<&'static str> {
         .or_else(|| report.applies_to_source.as_deref().and_then(agent_of_source))
 }
 
-/// D1: whether any part of a report belongs to this agent.
+/// D1: whether any part of a report names this agent.
 fn speaks_of(report: &ReportMetadata, agent: &str) -> bool {
     let applies = report.applies_to_source.as_deref();
     report.agent.as_deref() == Some(agent)

@@ -1,8 +1,8 @@
 //! The pure model: a Herdr without clock, socket or thread.
 //!
-//! [`Model::request`] takes a line and the time since the start and gives the
-//! answer; nothing else moves it but the methods named here. The same calls at
-//! the same times give the same answers.
+//! [`Model::request`] takes a line and the time since the start and returns the answer. The
+//! state changes only through the methods of [`Model`]. The same calls at the same times give
+//! the same answers.
 
 mod agents;
 mod arrange;
@@ -51,10 +51,10 @@ pub use profile::{Profile, UnknownProfile};
 pub(crate) use screen::Row;
 pub use stream::Stream;
 
-/// A Herdr's state, and the rules by which requests change it.
+/// The state of a Herdr, and the rules by which requests change it.
 ///
-/// Time is given to every call as the [`Duration`] since the start and never
-/// runs backwards; an earlier one counts as the latest so far.
+/// Every call gets the time as the [`Duration`] since the start. Time never runs backwards: an
+/// earlier time counts as the latest one so far.
 ///
 /// ```
 /// use std::time::Duration;
@@ -74,11 +74,11 @@ pub struct Model {
     profile: Profile,
     workspaces: Vec<Workspace>,
     panes: BTreeMap<u64, Pane>,
-    /// The key of the workspace that the user looks at.
+    /// The key of the focused workspace.
     focus: Option<u64>,
-    /// The place of the workspace and the pane that the last focus events named.
+    /// The workspace position and the pane of the last focus events.
     told_focus: Option<(usize, u64)>,
-    /// Public ids that moved panes had before.
+    /// The public ids that moved panes had before.
     aliases: BTreeMap<String, u64>,
     events: EventRing,
     /// One counter for the whole server (protocol 2.3).
@@ -87,55 +87,55 @@ pub struct Model {
     next_workspace: u64,
     next_terminal: u64,
     folders: Folders,
-    /// Whether the first line of the screen is for the tabs.
+    /// Whether the first line of the screen shows the tabs.
     shows_tabs: bool,
     now: Duration,
     stopping: bool,
-    /// Rises when the process behind the socket becomes another one.
+    /// Increases when another process continues as the server.
     generation: u64,
 }
 
-/// What a model is told of the file system around it.
+/// The file system around the model.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Folders {
-    /// The user's own, in which a pane starts whose folder does not exist.
+    /// The user's home folder, in which a pane starts if its own folder does not exist.
     pub home: String,
-    /// What a workspace in a folder is called; `None` if there is no such folder.
+    /// The name of a workspace in a folder; `None` if the folder does not exist.
     pub name: fn(&str) -> Option<String>,
 }
 
 impl Default for Folders {
-    /// A world in which every folder exists and is called by its last part.
+    /// A file system in which every folder exists. The name is the last part of the path.
     fn default() -> Self {
         Self { home: "/home/user".to_owned(), name: |path| Some(last_part(path).to_owned()) }
     }
 }
 
-/// What a folder is called; the root by itself.
+/// The last part of a path; the root for the root itself.
 pub(crate) fn last_part(path: &str) -> &str {
     path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
 }
 
-/// What comes back for a request.
+/// The answer to a request.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Answer {
     /// One line, without its newline; then the connection closes.
     Reply(String),
-    /// The connection closes without a word (protocol 7.3).
+    /// The connection closes without an answer (protocol 7.3).
     Silence,
-    /// One line, and then events for as long as the connection lives.
+    /// One line, and then events as long as the connection is open.
     Stream {
         /// The first line, without its newline.
         reply: String,
-        /// To be asked for its lines every 100 ms with [`Model::tick`].
+        /// The stream, whose lines [`Model::tick`] returns every 100 ms.
         stream: Stream,
     },
 }
 
 impl Answer {
-    /// The line that is sent at once, if any.
+    /// The line that is sent at once, if there is one.
     pub fn line(&self) -> Option<&str> {
         match self {
             Self::Reply(reply) | Self::Stream { reply, .. } => Some(reply),
@@ -156,12 +156,12 @@ impl Model {
         Self::with_profile(Profile::default())
     }
 
-    /// The same for another server.
+    /// As [`Model::new`], for another server.
     pub fn with_profile(profile: Profile) -> Self {
         Self::empty(profile).with_demo()
     }
 
-    /// A server on which nothing was opened yet, as `herdr server` starts.
+    /// A server with nothing open, like `herdr server` at its start.
     pub fn empty(profile: Profile) -> Self {
         Self {
             profile,
@@ -183,7 +183,7 @@ impl Model {
         }
     }
 
-    /// Opens the first workspace, "demo".
+    /// Opens the first workspace, named "demo".
     pub(crate) fn with_demo(mut self) -> Self {
         let create = call::Create { label: Some("demo".to_owned()), ..call::Create::default() };
         // Nothing in it can be refused.
@@ -192,21 +192,20 @@ impl Model {
         self
     }
 
-    /// The same model in another file system. The panes that are open stay where
-    /// they are.
+    /// Replaces the file system. Panes that are open keep their folders.
     #[must_use]
     pub fn with_folders(mut self, folders: Folders) -> Self {
         self.folders = folders;
         self
     }
 
-    /// Whether `server.stop` was asked for.
+    /// Whether `server.stop` was requested.
     pub fn is_stopping(&self) -> bool {
         self.stopping
     }
 
-    /// How often the process behind the socket has been replaced by a live
-    /// handoff or a restart. Streams of an older generation end.
+    /// How often a live handoff or a restart has replaced the server process. Streams of an
+    /// earlier generation end.
     pub fn generation(&self) -> u64 {
         self.generation
     }

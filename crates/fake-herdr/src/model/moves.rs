@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::layout::Direction;
 use super::topology::Place;
 
-/// A destination that was found. Its ids stay right when something before it in
+/// The destination of a move. It is kept by ids, which stay valid when something before it in
 /// the lists closes.
 enum Target {
     Beside { pane: u64, direction: Direction, ratio: f32 },
@@ -27,8 +27,8 @@ struct Before {
 }
 
 impl Model {
-    /// Moves a pane into a new workspace that gets the focus, as `pane.move`
-    /// does; the new id, or `None` if there is no such pane.
+    /// Moves a pane to a new, focused workspace, as `pane.move` does. Returns the new id;
+    /// `None` if the pane does not exist.
     pub fn move_pane(&mut self, now: Duration, pane: &str) -> Option<String> {
         self.pass(now);
         let destination = Destination::NewWorkspace { label: None, tab_label: None };

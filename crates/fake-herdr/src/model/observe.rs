@@ -1,4 +1,4 @@
-//! Looking at the model from outside, as tests do.
+//! Reading the model from a test.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,12 +9,11 @@ use super::Model;
 use super::sources::SessionKind;
 use super::subscription::Row;
 
-/// What `pane.get` says of the fields that reports can change. Absent means not
-/// set.
+/// The fields of `pane.get` that reports can change. Absent fields are not set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Observation {
-    /// The label of the agent that the row shows.
+    /// The label of the agent in the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// `idle`, `working`, `blocked`, `done` or `unknown`.
@@ -25,10 +24,10 @@ pub struct Observation {
     /// The newest display name whose guards hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_agent: Option<String>,
-    /// The newest text of each status whose guards hold.
+    /// The newest label of each state whose guards hold.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub state_labels: BTreeMap<String, String>,
-    /// All tokens of the pane; guards do not hide them.
+    /// All tokens of the pane. Guards do not hide them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tokens: BTreeMap<String, String>,
     /// The session that owns the pane.
@@ -40,9 +39,9 @@ pub struct Observation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct AgentSession {
-    /// Who reported it.
+    /// The source that reported it.
     pub source: String,
-    /// For which agent.
+    /// The agent's label.
     pub agent: String,
     /// `id` or `path`.
     pub kind: &'static str,
@@ -51,8 +50,8 @@ pub struct AgentSession {
 }
 
 impl Model {
-    /// What a reader of this pane sees at `now`, by any spelling of its id;
-    /// `None` if there is no such pane.
+    /// What a reader of this pane sees at `now`. The id may have any spelling. `None` if the
+    /// pane does not exist.
     pub fn observe(&self, now: Duration, pane: &str) -> Option<Observation> {
         if self.next_expiry().is_some_and(|due| due <= now) {
             let mut later = self.clone();
@@ -85,7 +84,7 @@ impl Model {
         })
     }
 
-    /// What of a pane an agent status event tells.
+    /// The part of a pane that status events contain.
     pub(super) fn row(&self, pane: u64) -> Option<Row> {
         let place = self.place_of(pane)?;
         let shown = self.terminal(pane)?.effective();
@@ -100,21 +99,19 @@ impl Model {
         })
     }
 
-    /// Who holds the claim on a pane, as source and label. `pane.get` never
-    /// says it, and a full-lifecycle claim without its process is held but not
-    /// shown.
+    /// The source and the label of the claim on a pane. `pane.get` does not tell them, and a
+    /// full-lifecycle claim without its process exists but is not shown.
     pub fn authority(&self, pane: &str) -> Option<(String, String)> {
         let claim = self.terminal(self.find_pane(pane).ok()?)?.claim()?;
         Some((claim.source.clone(), claim.label.clone()))
     }
 
-    /// The highest sequence number that a source has used up on a pane with its
-    /// state, session, release and clear requests.
+    /// The sequence mark of a source on a pane for reports, sessions, releases and clears.
     pub fn mark(&self, pane: &str, source: &str) -> Option<u64> {
         self.terminal(self.find_pane(pane).ok()?)?.mark(source)
     }
 
-    /// The same for its metadata reports, which are numbered apart.
+    /// The sequence mark of a source for its metadata reports.
     pub fn metadata_mark(&self, pane: &str, source: &str) -> Option<u64> {
         self.terminal(self.find_pane(pane).ok()?)?.metadata.mark(source)
     }
@@ -124,7 +121,7 @@ impl Model {
         self.all_panes().into_iter().filter_map(|pane| self.pane_id(pane)).collect()
     }
 
-    /// The present ids of a pane's workspace, its tab and itself.
+    /// The present ids of a pane's workspace, tab and itself.
     #[cfg(unix)]
     pub(crate) fn address_of(&self, pane: &str) -> Option<(String, String, String)> {
         let pane = self.find_pane(pane).ok()?;
@@ -132,8 +129,8 @@ impl Model {
         Some((self.workspace_id(place.workspace), self.tab_id(place), self.pane_id(pane)?))
     }
 
-    /// Every pane by a key that neither a move nor a handoff changes, with its
-    /// id, its folder and whether a real terminal is attached.
+    /// All panes by a key that does not change with moves and handoffs, each with its id, its
+    /// folder and whether a real terminal is attached.
     #[cfg(feature = "pty")]
     pub(crate) fn pane_entries(&self) -> Vec<(u64, String, String, bool)> {
         let entries = self.panes.iter();

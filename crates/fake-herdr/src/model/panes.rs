@@ -1,4 +1,4 @@
-//! The `pane.*` methods that read, make and type.
+//! The `pane.*` methods for reading, creating and typing.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ use super::screen::Row;
 use super::screen::Typed;
 use super::topology::Pane;
 
-/// Lines of the two `recent` sources if the request names no number, and the
-/// most that any read gives (protocol 2.2).
+/// How many lines the two `recent` sources return by default, and how many any read returns at
+/// most (protocol 2.2).
 const RECENT_LINES: usize = 80;
 const MOST_LINES: usize = 1000;
 
-/// A process in the foreground of a pane, as `pane.process_info` lists it.
+/// A foreground process of a pane, as `pane.process_info` lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PaneProcess {
@@ -33,26 +33,26 @@ pub struct PaneProcess {
     pub pid: u32,
     /// The name of its program.
     pub name: String,
-    /// Its arguments, the program's first; empty when they are not known.
+    /// Its arguments, beginning with the program; empty if not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub argv: Vec<String>,
-    /// The same in one text.
+    /// Its arguments as one text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cmdline: Option<String>,
-    /// Where it is.
+    /// Its current folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
 }
 
 impl PaneProcess {
-    /// A process of which no more than this is known.
+    /// A process with only a pid and a name.
     pub fn new(pid: u32, name: impl Into<String>) -> Self {
         Self { pid, name: name.into(), argv: Vec::new(), cmdline: None, cwd: None }
     }
 }
 
 impl Model {
-    /// Splits a pane to the right without moving the focus; the new pane's id.
+    /// Splits a pane to the right. The focus stays. Returns the id of the new pane.
     pub fn split_pane(&mut self, now: Duration, pane: &str) -> Option<String> {
         self.pass(now);
         let beside = self.find_pane(pane).ok()?;
@@ -131,14 +131,14 @@ impl Model {
         Ok(json!({ "type": "pane_read", "read": read }))
     }
 
-    /// What a screen shows: all of it that is kept, or what a pane shows of it.
+    /// The text of a screen, either the visible part or everything that is kept.
     pub(super) fn read_view(&self, pane: u64, how: &ReadHow) -> Option<Value> {
         let most = match how.source {
             ReadSource::Visible | ReadSource::Detection => usize::from(self.area().height),
             ReadSource::Recent | ReadSource::RecentUnwrapped => RECENT_LINES,
         };
         let asked = how.lines.map(|lines| usize::try_from(lines).unwrap_or(MOST_LINES));
-        // The bottom of a screen has no colours, whatever is asked for.
+        // The bottom of a screen has no colours, even if they are asked for.
         let ansi = how.format == ReadFormat::Ansi && how.source != ReadSource::Detection;
         let join = how.source == ReadSource::RecentUnwrapped;
         let most = asked.unwrap_or(most).min(MOST_LINES);
@@ -177,8 +177,8 @@ impl Model {
         ok()
     }
 
-    /// A text as a paste, bracketed if the program has asked for it. What is in
-    /// it passes as it is, also the end of a paste.
+    /// A text as a paste, bracketed if the program has asked for that. An end-of-paste mark in
+    /// it is not removed.
     pub(super) fn pasted(&self, pane: u64, text: &str) -> Vec<u8> {
         let brackets = self.panes.get(&pane).is_some_and(|pane| pane.screen.brackets_pastes);
         if brackets && !text.is_empty() {
@@ -201,7 +201,7 @@ impl Model {
         })) }))
     }
 
-    /// Types into a pane; a shell that is told to exit takes the pane along.
+    /// Types into a pane. If this ends its shell, the pane closes.
     pub(super) fn type_into(&mut self, pane: u64, bytes: &[u8]) {
         let typed = self.panes.get_mut(&pane).map(|pane| {
             if pane.attached {
@@ -216,7 +216,7 @@ impl Model {
         }
     }
 
-    /// A pane as it is shown.
+    /// A pane as replies show it.
     pub(super) fn pane_view(&self, pane: u64) -> Option<Value> {
         let place = self.place_of(pane)?;
         let entry = self.panes.get(&pane)?;
@@ -242,7 +242,7 @@ impl Model {
     }
 }
 
-/// Every key is checked before any byte is written.
+/// All keys are checked before any byte is written.
 pub(super) fn encode_keys(names: &[String]) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     for name in names {
@@ -258,19 +258,19 @@ fn terminal_id(number: u64) -> String {
     format!("term_{:014x}", 0x0066_1745_83d9_a211_u64.wrapping_add(number.wrapping_mul(0x12b41)))
 }
 
-/// What a real terminal is found to show and run.
+/// The state that a real terminal provides.
 impl Model {
     fn pane_mut(&mut self, pane: &str) -> Option<&mut Pane> {
         self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane))
     }
 
-    /// Shows a text on a pane's screen; `false` if there is no such pane.
+    /// Shows a text on a pane's screen. Returns false if the pane does not exist.
     pub fn set_screen(&mut self, pane: &str, text: &str) -> bool {
         self.pane_mut(pane).map(|pane| pane.screen.show(text)).is_some()
     }
 
-    /// Shows in a pane what a real terminal shows, and whether its program draws
-    /// on the screen that keeps no history.
+    /// Sets the rows of a real terminal, and whether its program draws on the alternate screen,
+    /// which has no history.
     #[cfg(feature = "pty")]
     pub(crate) fn set_rows(&mut self, pane: &str, rows: Vec<Row>, alternate: bool) {
         if let Some(pane) = self.pane_mut(pane) {
@@ -279,20 +279,20 @@ impl Model {
         }
     }
 
-    /// Says whether the program in a pane has asked for bracketed pastes
-    /// (mode 2004); `false` if there is no such pane.
+    /// Sets whether the program in a pane has asked for bracketed pastes (mode 2004). Returns
+    /// false if the pane does not exist.
     pub fn set_bracketed_paste(&mut self, pane: &str, brackets: bool) -> bool {
         self.pane_mut(pane).map(|pane| pane.screen.brackets_pastes = brackets).is_some()
     }
 
-    /// A real terminal is behind a pane from now on: what is typed is kept for
-    /// [`Model::take_typed`] and no shell is played. `false` if there is no such
-    /// pane.
+    /// Attaches a real terminal to a pane. From now on, typed bytes are kept for
+    /// [`Model::take_typed`], and no shell is simulated. Returns false if the pane does not
+    /// exist.
     pub fn attach_terminal(&mut self, pane: &str) -> bool {
         self.pane_mut(pane).map(|pane| pane.attached = true).is_some()
     }
 
-    /// Whether a real terminal is behind a pane.
+    /// Whether a real terminal is attached to a pane.
     pub fn has_terminal(&self, pane: &str) -> bool {
         let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get(&pane));
         pane.is_some_and(|pane| pane.attached)
@@ -303,9 +303,9 @@ impl Model {
         self.pane_mut(pane).map(|pane| std::mem::take(&mut pane.typed)).unwrap_or_default()
     }
 
-    /// Says which real processes are behind a pane, the leader of the foreground
-    /// first, so that `pane.process_info` names them and the detector sees an
-    /// agent that Herdr knows; `false` if there is no such pane.
+    /// Sets the real foreground processes of a pane, the leader first. `pane.process_info`
+    /// lists them, and the detector notices an agent that Herdr knows. Returns false if the
+    /// pane does not exist.
     pub fn set_processes(
         &mut self,
         pane: &str,

@@ -1,4 +1,5 @@
-//! The `workspace.*` and `tab.*` methods, and what is shown and told of places.
+//! The `workspace.*` and `tab.*` methods, and how workspaces and tabs appear in replies and
+//! events.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +65,7 @@ impl Model {
         let TabCreate { workspace_id, create } = params;
         let workspace = match workspace_id.as_deref() {
             Some(id) => self.find_workspace(id).map_err(|failure| {
-                // A place in the list is looked up when the tab is made.
+                // A position in the list is resolved when the tab is created.
                 let code =
                     if ids::place(id).is_some() { "tab_create_failed" } else { failure.code };
                 Failure { code, ..failure }
@@ -124,8 +125,7 @@ impl Model {
         ok()
     }
 
-    /// Closes a workspace with all that is in it. The only event has it as it was
-    /// before.
+    /// Closes a workspace with everything in it. The only event shows it as it was before.
     fn close_workspace(&mut self, workspace: usize) {
         let view = self.workspace_view(workspace);
         for pane in self.panes_of(workspace) {
@@ -154,8 +154,8 @@ impl Model {
         }))
     }
 
-    /// What a workspace is called that nobody gave a name: as the folder of the
-    /// pane that its first tab began with.
+    /// The name of a workspace that was not named: that of the folder in which the first pane
+    /// of its first tab started.
     fn folder_name(&self, place: usize) -> String {
         let root = self.workspaces[place].tabs.first().map(|tab| tab.root);
         let cwd = root.and_then(|root| self.panes.get(&root)).map_or("/", |pane| &pane.cwd);
@@ -205,7 +205,7 @@ impl Model {
         self.events.push(Event::new(kind, data));
     }
 
-    /// Tells of a new tab with its pane, and gives both as they are shown.
+    /// Emits events about a new tab with its pane, and returns both as replies show them.
     fn tell_created(&mut self, place: Place, pane: u64) -> (Value, Option<Value>) {
         let (tab, pane) = (self.tab_view(place), self.pane_view(pane));
         self.tell("tab_created", json!({ "tab": tab }));
@@ -223,7 +223,7 @@ impl Model {
         self.tell("workspace_closed", told);
     }
 
-    /// An event shows a ratio with the digits of a wider type.
+    /// Emits an event about the layout. It shows a ratio with the digits of an `f64`.
     pub(super) fn tell_layout(&mut self, place: Place) {
         let mut layout = self.layout_view(place);
         let tab = &self.workspaces[place.workspace].tabs[place.tab];
@@ -234,7 +234,7 @@ impl Model {
     }
 }
 
-/// What no program can get as its variables.
+/// Refuses environment variables that no program can have.
 pub(super) fn check_env(env: &BTreeMap<String, String>) -> Result<(), Failure> {
     let bad = |(name, value): (&String, &String)| {
         name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')

@@ -1,10 +1,10 @@
-//! Which server the model is.
+//! The server that the model simulates.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A server that answers the pane socket: its version, and where it differs
-/// from 0.8.2 (protocol 3 and 8.3).
+/// A server that answers the pane socket: its version, and its differences from 0.8.2 (protocol
+/// 3 and 8.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -13,21 +13,21 @@ use std::str::FromStr;
 pub struct Profile {
     pub(super) version: String,
     pub(super) protocol: u64,
-    /// Lifecycle subscriptions begin with the kept history.
+    /// Whether lifecycle subscriptions begin with the kept events.
     pub(super) replays: bool,
-    /// A stream sends all it has each turn, and says when it lost events.
+    /// Whether a stream sends everything it has each time, and reports lost events.
     pub(super) batches: bool,
-    /// An error carries the request's id wherever the line has one.
+    /// Whether an error contains the request's id whenever the line has one.
     pub(super) echoes_ids: bool,
-    /// Knows `resume_argv`.
+    /// Whether `resume_argv` is supported.
     pub(super) resumes: bool,
-    /// A custom claim outlives a live handoff.
+    /// Whether a custom claim survives a live handoff.
     pub(super) keeps_claims: bool,
-    /// The product behind the socket, where it is not Herdr.
+    /// The product, if it is not Herdr.
     pub(super) server: Option<&'static str>,
 }
 
-/// The name of a server could not be read.
+/// The name of a server is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownProfile(String);
 
@@ -60,7 +60,7 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Herdr 0.8.2, protocol 20: what the recorded traces were made on.
+    /// Herdr 0.8.2, protocol 20, on which the traces were recorded.
     pub fn herdr_0_8_2() -> Self {
         Self {
             version: "0.8.2".to_owned(),
@@ -74,12 +74,12 @@ impl Profile {
         }
     }
 
-    /// Herdr 0.9.0, protocol 22: streams start live.
+    /// Herdr 0.9.0, protocol 22. Streams begin without old events.
     pub fn herdr_0_9_0() -> Self {
         Self { version: "0.9.0".to_owned(), protocol: 22, replays: false, ..Self::herdr_0_8_2() }
     }
 
-    /// Herdr 0.9.3, protocol 22, with what 0.9.2 changed.
+    /// Herdr 0.9.3, protocol 22, with the changes of 0.9.2.
     pub fn herdr_0_9_3() -> Self {
         Self {
             version: "0.9.3".to_owned(),
@@ -91,15 +91,15 @@ impl Profile {
         }
     }
 
-    /// TUIOS, a terminal workspace that answers the pane socket as Herdr 0.9.3
-    /// does. Only its name is played, and none of what it does otherwise.
+    /// TUIOS, a terminal workspace that answers the pane socket like Herdr 0.9.3. Only its name
+    /// is simulated, not its other behaviour.
     pub fn tuios() -> Self {
         let version = "0.9.3+tuios".to_owned();
         Self { version, server: Some("tuios"), ..Self::herdr_0_9_3() }
     }
 
-    /// The newest known server of a protocol number. One that no server has
-    /// gets the behaviour of 0.8.2: the number says nothing about it (protocol 1).
+    /// The newest known server with a protocol number, and 0.8.2 for an unknown number
+    /// (protocol 1).
     pub fn for_protocol(protocol: u64) -> Self {
         match protocol {
             22 => Self::herdr_0_9_3(),

@@ -5,8 +5,8 @@ use super::state::State;
 use super::terminal::{Change, Gate, GateCause, Terminal};
 
 impl Terminal {
-    /// C1 to C4. A label that is not that of the process in the pane takes the
-    /// row of that process along, until the detector sees another one.
+    /// C1 to C4. If the label is not that of the process in the pane, the row of that process
+    /// disappears until the detector sees another one.
     pub(crate) fn release(&mut self, source: &str, label: &str, seq: Option<u64>) -> Change {
         if is_official(source, label) {
             return Change::Ignored;
@@ -42,8 +42,7 @@ impl Terminal {
         Change::Released
     }
 
-    /// Clears the claim, whoever holds it or only if `source` does, and with it
-    /// any kept session.
+    /// Ends the claim, either any claim or only one of `source`, and removes a kept session.
     pub(crate) fn clear(&mut self, source: Option<&str>, seq: Option<u64>) -> Change {
         let Some(holder) = self.claim.as_ref().map(|claim| claim.source.clone()) else {
             return Change::Ignored;

@@ -7,7 +7,7 @@ use super::sources::{
 use super::state::State;
 use super::terminal::{Claim, Gate, GateCause, Terminal};
 
-/// A report whose label is normalised already.
+/// A report with a normalised label.
 #[derive(Debug, Clone)]
 pub(crate) struct StateReport {
     pub(crate) source: String,
@@ -17,17 +17,17 @@ pub(crate) struct StateReport {
     pub(crate) seq: Option<u64>,
 }
 
-/// Where a full-lifecycle report goes.
+/// What happens to a full-lifecycle report.
 enum Route {
-    /// On to the other checks; `anew` forgets the source's mark, because a new
-    /// session counts from its own beginning.
+    /// The other checks follow. With `anew` the source's mark is forgotten, because a new
+    /// session has its own numbers.
     On { anew: bool },
-    /// Dropped, or kept until its session and process are there.
+    /// The report is dropped, or kept until its session and process are there.
     Held,
 }
 
 impl Terminal {
-    /// Applies a report; `false` when it was ignored.
+    /// Applies a report. Returns false if it was ignored.
     pub(crate) fn report_state(&mut self, report: StateReport) -> bool {
         let StateReport { source, label, state, session, seq } = report;
         if is_screen_read(&source, &label) {
@@ -118,7 +118,7 @@ impl Terminal {
         Route::Held
     }
 
-    /// A7: with a session and a fresh number the report waits; the mark stays.
+    /// A7: a report with a session and a fresh number is kept for later. The mark stays.
     fn hold_back(&mut self, claim: &Claim, seq: Option<u64>) {
         let (true, Some(seq)) = (claim.session.is_some(), seq) else {
             return;
@@ -140,7 +140,7 @@ impl Terminal {
         }
     }
 
-    /// The session that a pair's reports are tied to.
+    /// The session to which the reports of a source and label are bound.
     pub(super) fn anchor(&self, source: &str, label: &str) -> Option<SessionRef> {
         self.claim
             .as_ref()
@@ -167,8 +167,8 @@ impl Terminal {
         self.left.get(source).is_some_and(|left| left.iter().any(|(of, _)| of == label))
     }
 
-    /// A state report does not replace the pair's own session id; it is filed
-    /// under the one that is there.
+    /// A state report does not replace the session id of its source; it is filed under the
+    /// existing one.
     fn session_to_keep(&self, claim: &Claim) -> Option<SessionRef> {
         let incoming = claim.session.clone()?;
         let current = self

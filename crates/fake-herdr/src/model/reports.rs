@@ -1,5 +1,5 @@
-//! The report methods: checks in the server's order, then the rule (protocol
-//! 4.2 and 5). Their `ok` says nothing about what the rule made of it.
+//! The report methods: checks in the server's order, then the rule (protocol 4.2 and 5). Their
+//! `ok` does not tell what the rule did.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ impl Model {
         let label = text::label(&params.agent)?;
         let told =
             self.change(pane, |terminal| terminal.release(&params.source, &label, params.seq));
-        // Its process is not taken for one that has just begun.
+        // Its process must not count as one that has just started.
         if let (true, Some(known), Some(entry)) =
             (told, herdr_proto::canonical_label(&label), self.panes.get_mut(&pane))
         {
@@ -98,7 +98,7 @@ impl Model {
     pub(super) fn report_workspace_metadata(&mut self, params: &WorkspaceMetadata) -> Outcome {
         let found = self.find_workspace(&params.workspace_id);
         let source = text::metadata_source(&params.source);
-        // A place in the list is looked at only after the source.
+        // A position in the list is checked only after the source.
         if ids::place(&params.workspace_id).is_none() {
             found.clone()?;
         }
@@ -150,8 +150,8 @@ impl Model {
         self.tell("pane_updated", json!({ "pane": self.pane_view(pane) }));
     }
 
-    /// From 0.9.2 on a custom source that holds the pane may say how its agent
-    /// is started again, and a bad command fails the whole report.
+    /// From 0.9.2 on, a custom source that holds the pane may set the command that restarts its
+    /// agent. A wrong command makes the whole report fail.
     fn check_resume(&self, pane: u64, source: &str, argv: Option<&Value>) -> Result<(), Failure> {
         let Some(argv) = argv.filter(|argv| self.profile.resumes && !argv.is_null()) else {
             return Ok(());
@@ -171,8 +171,7 @@ impl Model {
     }
 }
 
-/// Everything that can be wrong with a metadata report, in the order in which
-/// the server looks; and its values as they are kept.
+/// Checks a metadata report in the server's order, and returns it with normalised values.
 fn check_metadata(mut report: ReportMetadata) -> Result<ReportMetadata, Failure> {
     let invalid = |message: &str| Err(Failure::new("invalid_metadata_request", message));
     report.agent = report.agent.as_deref().map(text::label).transpose()?;

@@ -1,17 +1,17 @@
-//! The screen of a pane without a real terminal: a shell that echoes what is
-//! typed, and that ends on `exit`.
+//! The screen of a pane without a real terminal: a shell that echoes its input and ends on
+//! `exit`.
 
-/// Lines that are kept, and characters of one line.
+/// How many lines are kept, and how many characters of a line.
 const MOST_LINES: usize = 1000;
 const LONGEST_LINE: usize = 4096;
 
 const PROMPT: &str = "$ ";
 
-/// What typing led to.
+/// The result of typing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Typed {
     Echoed,
-    /// The shell was told to end.
+    /// The shell ends.
     Exit,
 }
 
@@ -20,21 +20,21 @@ pub(super) enum Typed {
 pub(crate) struct Row {
     /// Its characters.
     pub(crate) text: String,
-    /// The same with escape sequences.
+    /// Its characters with escape sequences.
     pub(crate) ansi: String,
-    /// The terminal went on in the next row because this one was full.
+    /// Whether the terminal wrapped the line after this row.
     pub(crate) wrapped: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Screen {
     lines: Vec<String>,
-    /// The rows of a real terminal, which go before the lines.
+    /// The rows of a real terminal, which are shown instead of the lines.
     rows: Vec<Row>,
     typed: String,
-    /// The program draws on the screen that keeps no history.
+    /// Whether the program draws on the alternate screen, which has no history.
     pub(super) alternate: bool,
-    /// The program has asked for bracketed pastes (mode 2004).
+    /// Whether the program has asked for bracketed pastes (mode 2004).
     pub(super) brackets_pastes: bool,
 }
 
@@ -51,7 +51,7 @@ impl Default for Screen {
 }
 
 impl Screen {
-    /// Shows this text instead, as a program in the pane would.
+    /// Replaces the screen with this text, as a program would.
     pub(super) fn show(&mut self, text: &str) {
         self.lines.clear();
         self.typed.clear();
@@ -63,7 +63,7 @@ impl Screen {
         }
     }
 
-    /// Shows what a real terminal shows.
+    /// Shows the rows of a real terminal.
     #[cfg(feature = "pty")]
     pub(super) fn show_rows(&mut self, mut rows: Vec<Row>) {
         while rows.last().is_some_and(|row| row.text.is_empty()) {
@@ -72,12 +72,12 @@ impl Screen {
         self.rows = rows;
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(super) fn height(&self) -> usize {
         if self.rows.is_empty() { self.lines.len() } else { self.rows.len() }
     }
 
-    /// Types bytes as a terminal would get them.
+    /// Types bytes as if into a terminal.
     pub(super) fn type_bytes(&mut self, bytes: &[u8]) -> Typed {
         for character in String::from_utf8_lossy(bytes).chars() {
             match character {
@@ -104,7 +104,7 @@ impl Screen {
         Typed::Echoed
     }
 
-    /// The last lines, without blanks at their ends, and whether there are more.
+    /// The last lines without trailing blank ones, and whether there are more.
     pub(super) fn read(&self, most: usize, ansi: bool, join: bool) -> (String, bool) {
         if self.rows.is_empty() { self.read_lines(most) } else { self.read_rows(most, ansi, join) }
     }
@@ -138,7 +138,7 @@ impl Screen {
         }
     }
 
-    /// Shows what is typed so far behind the prompt.
+    /// Shows the typed text after the prompt.
     fn echo(&mut self) {
         if let Some(last) = self.lines.last_mut() {
             *last = format!("{PROMPT}{}", self.typed);

@@ -5,7 +5,7 @@ use super::sources::{
 };
 use super::terminal::{Gate, GateCause, Session, Terminal};
 
-/// A report whose label is normalised and whose reference is checked already.
+/// A report with a normalised label and a checked session.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionReport {
     pub(crate) source: String,
@@ -16,7 +16,7 @@ pub(crate) struct SessionReport {
 }
 
 impl Terminal {
-    /// Applies a session report; `false` when it was ignored.
+    /// Applies a session report. Returns false if it was ignored.
     pub(crate) fn report_session(&mut self, report: SessionReport) -> bool {
         let SessionReport { source, label, session, seq, start } = report;
         let Some(session) = session else {
@@ -30,12 +30,13 @@ impl Terminal {
             .is_some_and(|gate| gate.label == label && gate.cause != GateCause::Cleared);
         let selects = selects_session(&source, seq, start);
         if selects && process {
-            // The user chose it in the running program: nothing to wait for.
+            // The user selected the session in the running program, so there is nothing to wait
+            // for.
             self.gates.remove(&source);
         } else if full_lifecycle && (!process || gated || !self.is_anchored(&source, &label)) {
             return self.announce(&source, &label, session, seq, start);
         }
-        // The mark rises here, so a report that fails below has used its number.
+        // The mark changes here, so a report that fails below has used its number.
         if !selects && !self.take_seq(&source, seq) {
             return false;
         }
@@ -78,7 +79,7 @@ impl Terminal {
         true
     }
 
-    /// B2 and B3: a full-lifecycle session before its process or anchor.
+    /// B2 and B3: the session of a full-lifecycle source before its process or anchor.
     fn announce(
         &mut self,
         source: &str,
@@ -118,12 +119,12 @@ impl Terminal {
         false
     }
 
-    /// Whether the pair's reports are tied to a session.
+    /// Whether the reports of a source and label are bound to a session.
     fn is_anchored(&self, source: &str, label: &str) -> bool {
         self.anchor(source, label).is_some()
     }
 
-    /// Whether the pair's own session has another id. A path never conflicts.
+    /// Whether the source's own session has another id. A path never conflicts.
     fn other_own_id(&self, source: &str, label: &str, session: &SessionRef) -> bool {
         self.session().is_some_and(|current| {
             current.source == source
@@ -141,7 +142,7 @@ impl Terminal {
     }
 }
 
-/// B3: opencode says without a number which session its user has selected.
+/// B3: opencode reports without a number which session its user has selected.
 fn selects_session(source: &str, seq: Option<u64>, start: Option<StartSource>) -> bool {
     source == "herdr:opencode" && start == Some(StartSource::Select) && seq.is_none()
 }

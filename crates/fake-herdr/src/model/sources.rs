@@ -1,5 +1,5 @@
-//! Herdr's own integrations and what a session reference must look like
-//! (protocol 6.2, B1, B2 and B8).
+//! Herdr's own integrations, and which session references are valid (protocol 6.2, B1, B2 and
+//! B8).
 
 use herdr_proto::{Integration, limits};
 use serde::Serialize;
@@ -12,25 +12,25 @@ pub(crate) fn is_full_lifecycle(source: &str, label: &str) -> bool {
     herdr_proto::integration(source, label) == Some(Integration::FullLifecycle)
 }
 
-/// A1: the state of these pairs is read from the screen.
+/// A1: the state of these integrations is read from the screen.
 pub(crate) fn is_screen_read(source: &str, label: &str) -> bool {
     herdr_proto::integration(source, label) == Some(Integration::ScreenRead)
 }
 
-/// A2 and B6: only the session of these pairs counts. qwen is screen-read too.
+/// A2 and B6: only the session of these integrations counts. qwen is also screen-read.
 pub(crate) fn is_identity_only(source: &str, label: &str) -> bool {
     herdr_proto::integration(source, label) == Some(Integration::IdentityOnly)
         || (source, label) == ("herdr:qwen", "qwen")
 }
 
-/// The agent whose own integration this source is.
+/// The agent to which an official source belongs.
 pub(crate) fn agent_of_source(source: &str) -> Option<&'static str> {
     herdr_proto::integrations()
         .find(|(official, _, _)| *official == source)
         .map(|(_, agent, _)| agent)
 }
 
-/// Whether a session reference is an id or the path of a session file.
+/// The kind of a session reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SessionKind {
@@ -38,7 +38,7 @@ pub(crate) enum SessionKind {
     Path,
 }
 
-/// A reference from which the agent can resume.
+/// A reference with which the agent can resume a session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionRef {
     pub(crate) kind: SessionKind,
@@ -60,8 +60,8 @@ impl SessionRef {
         fits.then(|| Self { kind: SessionKind::Path, value: value.to_owned() })
     }
 
-    /// B1: only an official pair has a session; only pi and omp have paths, and
-    /// they prefer them to the id.
+    /// B1: only official sources have sessions. Only pi and omp have paths, which take
+    /// precedence over the id.
     pub(crate) fn from_report(
         source: &str,
         label: &str,
@@ -105,13 +105,13 @@ impl StartSource {
         })
     }
 
-    /// B2 and B7: the words that announce a session. `branch` is not among them.
+    /// B2 and B7: the words that announce a session. `branch` is not one of them.
     pub(crate) fn announces(start: Option<Self>) -> bool {
         start.is_some_and(|start| start != Self::Branch)
     }
 }
 
-/// B8: may this start replace the pair's own session by another id?
+/// B8: whether a session with this start may replace the source's session by another id.
 pub(crate) fn replaces_session(source: &str, start: Option<StartSource>) -> bool {
     use StartSource::{Branch, Clear, Compact, Fork, New, Resume, Select, Startup};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A state as it is reported and kept.
+/// A state as it is reported and stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
@@ -20,7 +20,7 @@ impl State {
     }
 }
 
-/// A state as it is shown: an idle agent whose pane nobody looked at is done.
+/// A state as it is shown: an idle in a pane that the user has not seen is `done`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
@@ -52,7 +52,7 @@ impl Status {
         }
     }
 
-    /// The more urgent of two, for the roll-up of a tab and a workspace.
+    /// The more urgent of two statuses, for tabs and workspaces.
     pub(crate) fn more_urgent(self, other: Self) -> Self {
         if self.urgency() >= other.urgency() { self } else { other }
     }

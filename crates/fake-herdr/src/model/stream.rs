@@ -10,8 +10,8 @@ use super::failure::Failure;
 use super::subscription::{Active, Subscription};
 use super::{Answer, Model};
 
-/// A stream of events. It has no thread of its own: whoever holds it asks the
-/// model for its lines whenever it is due.
+/// A stream of events. It has no thread; its holder asks the model for lines whenever they are
+/// due.
 #[derive(Debug, Clone)]
 pub struct Stream {
     request: String,
@@ -22,20 +22,20 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// When its next turn is, in the time of the model.
+    /// When the next lines are due, in the model's time.
     pub fn due(&self) -> Duration {
         self.due
     }
 
-    /// Whether the server has closed it.
+    /// Whether the server has closed the stream.
     pub fn ended(&self) -> bool {
         self.ended
     }
 }
 
 impl Model {
-    /// One turn of a stream: at most one line for each of its subscriptions
-    /// (all there is, on servers from 0.9.2 on). The next is due 100 ms later.
+    /// The next lines of a stream: at most one for each subscription (all of them on servers
+    /// from 0.9.2 on). The following ones are due 100 ms later.
     pub fn tick(&mut self, now: Duration, stream: &mut Stream) -> Vec<String> {
         self.pass(now);
         stream.due = now + limits::SERVER_POLL;
@@ -74,7 +74,7 @@ impl Model {
                     return Answer::Reply(error_line(&id, &failure));
                 }
                 Err(failure) => {
-                    // The probe's own id leaks out.
+                    // The real server also shows the id of its internal request.
                     let id = format!("{id}:sub:{index}:probe");
                     return Answer::Reply(error_line(&id, &failure));
                 }
@@ -92,7 +92,8 @@ impl Model {
     }
 
     fn activate(&self, subscription: Subscription, start: u64) -> Result<Active, Failure> {
-        // What only reads the ring is not asked of the part that stops first.
+        // Subscriptions that only read the ring do not depend on the part of the server that
+        // stops first.
         let info = |pane_id: &str| {
             if self.stopping {
                 return Err(Failure::stopping());

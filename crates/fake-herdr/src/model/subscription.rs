@@ -1,5 +1,5 @@
-//! `events.subscribe`: what can be subscribed to, and one entry of a stream at
-//! work (protocol 7.5).
+//! `events.subscribe`: the kinds of subscriptions, and one active subscription of a stream
+//! (protocol 7.5).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::call::{ReadHow, ReadSource};
 use super::events::{Event, EventRing};
 use super::state::Status;
 
-/// The lifecycle kinds. In the ring they are written with a line for the dot.
+/// The lifecycle kinds. In the ring, their names have an underscore in place of the dot.
 const LIFECYCLE: &str = "\
     workspace.created workspace.updated workspace.metadata_updated workspace.renamed \
     workspace.moved workspace.reordered workspace.closed workspace.focused worktree.created \
@@ -20,21 +20,20 @@ const LIFECYCLE: &str = "\
     tab.moved pane.created pane.closed pane.updated pane.focused pane.moved pane.exited \
     pane.agent_detected layout.updated";
 
-/// One entry of a subscription list, checked.
+/// A checked entry of a subscription list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subscription {
-    /// A kind of the ring, replayed from its beginning.
+    /// A kind of event in the ring, replayed from its beginning.
     Lifecycle(String),
     /// `pane.agent_status_changed`
     Status { pane_id: String, filter: Option<Status> },
-    /// `pane.scroll_changed`. Nothing scrolls here, so it stays silent.
+    /// `pane.scroll_changed`. The model never scrolls, so there are no events.
     Scroll { pane_id: String },
     /// `pane.output_matched` with a plain text.
     Output { pane_id: String, text: String },
 }
 
-/// The kinds that look at one pane. What the others say beside their type is
-/// not looked at.
+/// The kinds that are about one pane. Other kinds have no fields that are checked.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
 enum OfPane {
@@ -81,7 +80,7 @@ impl<'de> Deserialize<'de> for Subscription {
     }
 }
 
-/// What of a pane an agent status event tells, in the ring and on a stream.
+/// The part of a pane that status events contain, in the ring and on a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) pane_id: String,
@@ -106,7 +105,7 @@ impl Row {
         Some(Event::scoped_line("pane.agent_status_changed", self.data().as_object()?))
     }
 
-    /// Whether a reader sees the same: places and names of agents are no news.
+    /// Whether a reader sees the same. Changes of place and of an agent's name do not count.
     fn looks_like(&self, other: &Self) -> bool {
         let of = |row: &Self| {
             (
@@ -120,7 +119,7 @@ impl Row {
     }
 }
 
-/// A subscription at work: it has read the ring up to `cursor`.
+/// An active subscription, which has read the ring up to `cursor`.
 #[derive(Debug, Clone)]
 pub(crate) enum Active {
     Lifecycle {
@@ -128,14 +127,14 @@ pub(crate) enum Active {
         cursor: u64,
     },
     Status {
-        /// The id at the start. After a move the ring speaks of another one,
-        /// and only the comparison of what is shown still finds changes.
+        /// The id at the start. After a move the events in the ring have another id, and
+        /// changes are only found by comparing what is shown.
         pane_id: String,
         filter: Option<Status>,
         cursor: u64,
-        /// What was shown last; boxed for the size of the other kinds.
+        /// What was last shown; boxed because the other variants are small.
         shown: Box<Row>,
-        /// With a filter that holds already, one event at the start.
+        /// Whether one event is sent at the start, because the filter already matches.
         initial: bool,
     },
     Output {
@@ -147,7 +146,7 @@ pub(crate) enum Active {
 }
 
 impl Active {
-    /// One turn: at most one line.
+    /// The next line, if there is one.
     pub(super) fn turn(&mut self, model: &Model) -> Option<String> {
         let ring = &model.events;
         match self {
@@ -195,7 +194,7 @@ impl Active {
         }
     }
 
-    /// Whether events it has not read have fallen out of the ring.
+    /// Whether unread events have been dropped from the ring.
     pub(crate) fn fell_behind(&self, ring: &EventRing) -> bool {
         match self {
             Self::Lifecycle { cursor, .. } | Self::Status { cursor, .. } => {

@@ -1,8 +1,8 @@
-//! The agent state of one pane: who holds the claim, the session, the sequence
-//! marks and what the detector saw.
+//! The agent state of one pane: the claim, the session, the sequence marks and what the
+//! detector saw.
 //!
-//! The rules live beside this file, one for each way in: `report`, `session`,
-//! `release`, `detection`, `metadata`.
+//! The rules are in the files `report`, `session`, `release`, `detection` and `metadata`, one
+//! for each kind of input.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use super::metadata::{Metadata, Presentation};
 use super::sources::{SessionRef, is_full_lifecycle, is_official};
 use super::state::State;
 
-/// A claim on the pane's row ("hook authority" in Herdr's words).
+/// A claim on the pane's row, which Herdr calls "hook authority".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Claim {
     pub(crate) source: String,
     pub(crate) label: String,
     pub(crate) state: State,
     pub(crate) session: Option<SessionRef>,
-    /// Its place among everything that ever happened to this terminal.
+    /// Its position in the order of everything that happened to this terminal.
     pub(crate) order: u64,
 }
 
-/// A session that outlives its claim.
+/// A session that is kept after its claim has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Session {
     pub(crate) source: String,
@@ -34,7 +34,7 @@ pub(crate) struct Session {
 pub(crate) enum GateCause {
     /// Its claim was cleared or taken over.
     Cleared,
-    /// Its process is not there (any more).
+    /// Its process does not run.
     NoProcess,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Gate {
     pub(crate) label: String,
     pub(crate) session: Option<SessionRef>,
     pub(crate) cause: GateCause,
-    /// The session that was announced and waits for its process.
+    /// The announced session, which waits for its process.
     pub(crate) coming: Option<SessionRef>,
     /// The newest report that waits, with its number.
     pub(crate) pending: Option<(Claim, u64)>,
@@ -56,13 +56,13 @@ impl Gate {
     }
 }
 
-/// What a rule did to a terminal.
+/// The effect of a rule on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Nothing: what came was ignored.
+    /// None: the input was ignored.
     Ignored,
     Applied,
-    /// Applied, and the agent has gone with it.
+    /// The rule was applied, and the agent has disappeared.
     Released,
 }
 
@@ -72,7 +72,7 @@ impl From<bool> for Change {
     }
 }
 
-/// What changed visibly is found by comparing two of these.
+/// The visible state. Comparing two of these tells what has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Effective {
     pub(crate) label: Option<String>,
@@ -80,7 +80,7 @@ pub(crate) struct Effective {
     pub(crate) presentation: Presentation,
 }
 
-/// A name that `agent.rename` gave, and the agent and session it is for.
+/// A name from `agent.rename`, with the agent and the session it belongs to.
 #[derive(Debug, Clone)]
 struct Name {
     text: String,
@@ -88,28 +88,28 @@ struct Name {
     session: Option<SessionRef>,
 }
 
-/// See the module.
+/// The agent state of one pane.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Terminal {
     pub(super) claim: Option<Claim>,
     pub(super) session: Option<Session>,
-    /// The highest number taken of each source, over all its methods.
+    /// The sequence mark of each source for all its methods except metadata.
     pub(super) marks: BTreeMap<String, u64>,
     pub(super) gates: BTreeMap<String, Gate>,
     /// Sessions that a full-lifecycle source has left, by source.
     pub(super) left: BTreeMap<String, Vec<(String, SessionRef)>>,
     /// The known agent whose process the detector sees, or saw last.
     pub(super) detected: Option<&'static str>,
-    /// The known agent whose process has just gone.
+    /// The known agent whose process has just ended.
     pub(super) exited: Option<&'static str>,
-    /// The state read from the screen, and whether a prompt is to be seen there.
+    /// The state that was read from the screen, and whether a prompt is visible.
     pub(super) screen: State,
     pub(super) prompt_seen_at: Option<u64>,
-    /// The detected process has not been idle so far: its first idle is no end
-    /// of work.
+    /// Whether the detected process has not been idle so far. Its first idle is not an end of
+    /// work.
     pub(super) acquiring: bool,
     pub(super) metadata: Metadata,
-    /// The number of the last change of the state; 0 if there was none.
+    /// The sequence number of the last state change; 0 if there was none.
     pub(super) state_change_seq: u64,
     name: Option<Name>,
     order: u64,
@@ -124,15 +124,15 @@ impl Terminal {
         }
     }
 
-    /// The next place in the order of events. Not the clock: two reports of one
-    /// instant still have a first and a second.
+    /// The next position in the order of events. It is not a time, because two reports at the
+    /// same time also have an order.
     pub(super) fn next_order(&mut self) -> u64 {
         self.order += 1;
         self.order
     }
 
-    /// The label that readers see: the claim's if it is effective, otherwise
-    /// the detected agent's.
+    /// The label that readers see: that of an effective claim, otherwise that of the detected
+    /// agent.
     pub(crate) fn label(&self) -> Option<&str> {
         let detected = self.detected.filter(|_| self.exited.is_none());
         self.effective_claim().map(|claim| claim.label.as_str()).or(detected)
@@ -147,7 +147,7 @@ impl Terminal {
         self.name.as_ref().map(|name| name.text.as_str())
     }
 
-    /// Names the agent that is there, or takes its name away.
+    /// Gives the present agent a name, or removes it.
     pub(crate) fn set_name(&mut self, name: Option<String>) {
         let owner = match (&self.claim, &self.session) {
             (Some(claim), _) => Some((claim.label.clone(), claim.session.clone())),
@@ -157,7 +157,7 @@ impl Terminal {
         self.name = name.zip(owner).map(|(text, (label, session))| Name { text, label, session });
     }
 
-    /// A name is for one agent and its session; it goes with either.
+    /// A name belongs to one agent and its session. It is removed when either changes.
     pub(super) fn keep_name_for(&mut self, label: &str, session: Option<&SessionRef>) {
         self.name.take_if(|name| {
             let other = name.session.as_ref().zip(session).is_some_and(|(old, new)| old != new);
@@ -168,15 +168,14 @@ impl Terminal {
         }
     }
 
-    /// Whether a state that was just reached is the first idle of a process,
-    /// which ends no work.
+    /// Whether this is the first idle of a process, which is not an end of work.
     pub(super) fn finish_acquiring(&mut self) -> bool {
         let reached = self.acquiring && self.state() == State::Idle;
         self.acquiring &= !reached;
         reached && self.exited.is_none()
     }
 
-    /// The state that readers see, before anybody looked or not.
+    /// The state that readers see, apart from whether the user has seen it.
     pub(crate) fn state(&self) -> State {
         if self.prompt_on_screen_overrides() {
             return State::Blocked;
@@ -184,12 +183,12 @@ impl Terminal {
         self.effective_claim().map_or(self.screen, |claim| claim.state)
     }
 
-    /// The claim, effective or not, for the tests' questions.
+    /// The claim, effective or not, for tests.
     pub(crate) fn claim(&self) -> Option<&Claim> {
         self.claim.as_ref()
     }
 
-    /// The session that owns the pane: the claim's own, else the kept one.
+    /// The session that owns the pane: that of the claim, or the kept one.
     pub(crate) fn session(&self) -> Option<Session> {
         self.claim
             .as_ref()
@@ -212,8 +211,8 @@ impl Terminal {
         self.marks.get(source).copied()
     }
 
-    /// What another server process knows of this terminal: the official
-    /// session, and on newer servers the claim.
+    /// What another server process still knows of this terminal: the official session, and on
+    /// newer servers the claim.
     pub(crate) fn survivor(&self, keep_claim: bool) -> Self {
         let official = self.session().filter(|kept| is_official(&kept.source, &kept.label));
         Self {
@@ -226,8 +225,8 @@ impl Terminal {
         }
     }
 
-    /// Takes a number of a source: it must be above the mark, and once there is
-    /// a mark, a report without a number is stale (protocol 5.1).
+    /// Takes the number of a report: it must be above the mark. Once there is a mark, a report
+    /// without a number is stale (protocol 5.1).
     pub(super) fn take_seq(&mut self, source: &str, seq: Option<u64>) -> bool {
         let mark = self.mark(source);
         let Some(seq) = seq else {
@@ -240,7 +239,7 @@ impl Terminal {
         true
     }
 
-    /// A9 and B7: somebody else's session owns the pane.
+    /// A9 and B7: whether the session of another source owns the pane.
     pub(super) fn owned_by_another(&self, source: &str, label: &str) -> bool {
         self.session().is_some_and(|session| session.source != source || session.label != label)
     }
@@ -251,7 +250,7 @@ impl Terminal {
         known.is_some() && self.detected == known && self.exited.is_none()
     }
 
-    /// A8 and B5: a known label that is not the detected agent's.
+    /// A8 and B5: whether the label is a known one other than the detected agent's.
     pub(super) fn conflicts_with_detected(&self, label: &str) -> bool {
         match (self.detected, herdr_proto::canonical_label(label)) {
             (Some(detected), Some(known)) => detected != known,
@@ -259,7 +258,7 @@ impl Terminal {
         }
     }
 
-    /// Holds back the full-lifecycle source that has the claim now.
+    /// Holds back reports of the full-lifecycle source that has the claim.
     pub(super) fn gate_current_claim(&mut self) {
         if let Some(claim) = &self.claim
             && is_full_lifecycle(&claim.source, &claim.label)
@@ -278,14 +277,14 @@ impl Terminal {
         }
     }
 
-    /// V2: a full-lifecycle claim shows only while its process is there.
+    /// V2: a full-lifecycle claim is shown only while its process runs.
     fn effective_claim(&self) -> Option<&Claim> {
         self.claim.as_ref().filter(|claim| {
             !is_full_lifecycle(&claim.source, &claim.label) || self.process_present(&claim.label)
         })
     }
 
-    /// V1: a prompt on the screen beats an older claim of the same agent.
+    /// V1: a prompt on the screen takes precedence over an older claim of the same agent.
     fn prompt_on_screen_overrides(&self) -> bool {
         if self.screen_reading_off() {
             return false;

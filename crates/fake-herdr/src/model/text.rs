@@ -1,4 +1,4 @@
-//! What the server does to text before it keeps it (protocol 5.6, D6, and 6.1).
+//! How the server normalises text before it stores it (protocol 5.6, D6, and 6.1).
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use herdr_proto::limits;
 
 use super::failure::Failure;
 
-/// Titles, display names, status texts and token values: trimmed, control
-/// characters dropped, cut at 80 scalars. `None` when nothing is left.
+/// Titles, display names, state labels and token values: trimmed, without control characters,
+/// cut at 80 scalars. `None` if nothing is left.
 pub(crate) fn presentation(raw: &str) -> Option<String> {
     let kept: String = raw
         .trim()
@@ -19,8 +19,7 @@ pub(crate) fn presentation(raw: &str) -> Option<String> {
     (!kept.is_empty()).then(|| kept.to_owned())
 }
 
-/// An agent label as it is kept: the canonical name of an agent that Herdr
-/// knows, otherwise the text trimmed and its case kept.
+/// A normalised agent label: the canonical name of a known agent, otherwise the trimmed text.
 pub(crate) fn label(raw: &str) -> Result<String, Failure> {
     let trimmed = raw.trim();
     if trimmed.is_empty() {
@@ -29,7 +28,7 @@ pub(crate) fn label(raw: &str) -> Result<String, Failure> {
     Ok(herdr_proto::canonical_label(trimmed).map_or_else(|| trimmed.to_owned(), str::to_owned))
 }
 
-/// The source of a metadata report. The other methods take any text.
+/// Checks the source of a metadata report. The other methods accept any text.
 pub(crate) fn metadata_source(raw: &str) -> Result<String, Failure> {
     let trimmed = raw.trim();
     let fits = !trimmed.is_empty()
@@ -45,7 +44,7 @@ pub(crate) fn metadata_source(raw: &str) -> Result<String, Failure> {
     }
 }
 
-/// The texts per status; blank ones are dropped, an unknown status is refused.
+/// Normalises state labels. Blank ones are dropped, and an unknown state is refused.
 pub(crate) fn state_labels(
     raw: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, String>, Failure> {
@@ -62,7 +61,7 @@ pub(crate) fn state_labels(
     Ok(kept)
 }
 
-/// A token patch: `None` removes, and so does a value that nothing is left of.
+/// Normalises a token patch. `None` removes a token, and so does a blank text.
 pub(crate) fn tokens(
     raw: &BTreeMap<String, Option<String>>,
 ) -> Result<BTreeMap<String, Option<String>>, Failure> {

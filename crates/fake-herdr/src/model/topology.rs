@@ -1,5 +1,4 @@
-//! Workspaces, tabs and panes: how they are made and removed, and where the
-//! focus is.
+//! Workspaces, tabs and panes: creating them, removing them, and the focus.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,28 +14,29 @@ use super::tokens::Tokens;
 
 #[derive(Debug, Clone)]
 pub(super) struct Workspace {
-    /// Its public number for life.
+    /// Its public number, which never changes.
     pub(super) key: u64,
-    /// The name a person gave it.
+    /// The name that a person gave it.
     pub(super) label: Option<String>,
-    /// Empty only while its only pane is on the way to a tab of its own.
+    /// Empty only while its only pane is being moved to a new tab.
     pub(super) tabs: Vec<Tab>,
-    /// The place of the active tab.
+    /// The position of the active tab.
     pub(super) active: usize,
     next_pane_number: u64,
     next_tab_number: u64,
     pub(super) tokens: Tokens,
-    /// The third set of marks, that of `workspace.report_metadata`.
+    /// The sequence marks of `workspace.report_metadata`, which are separate from those of
+    /// panes.
     pub(super) token_marks: BTreeMap<String, u64>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Tab {
-    /// Its public number for life.
+    /// Its public number, which never changes.
     pub(super) number: u64,
     pub(super) label: Option<String>,
     pub(super) layout: Layout,
-    /// The pane that it began with, or what took its place.
+    /// The pane with which it began, or the pane that replaced it.
     pub(super) root: u64,
     pub(super) zoomed: bool,
 }
@@ -55,27 +55,27 @@ pub(super) struct Pane {
     pub(super) terminal: Terminal,
     pub(super) detector: Detector,
     pub(super) foreground: Foreground,
-    /// Whether the user has looked at the pane since its agent became idle.
+    /// Whether the user has seen the pane since its agent became idle.
     pub(super) seen: bool,
     pub(super) label: Option<String>,
     pub(super) cwd: String,
     pub(super) screen: Screen,
     pub(super) revision: u64,
-    /// Whether a real terminal is behind the pane, and what was typed for it.
+    /// Whether a real terminal is attached, and the bytes that were typed for it.
     pub(super) attached: bool,
     pub(super) typed: Vec<u8>,
-    /// When Enter follows a prompt that was typed.
+    /// When the Enters of typed prompts are due.
     pub(super) enters: Vec<Duration>,
 }
 
-/// Where a pane is: places in the list of workspaces and of tabs.
+/// The place of a pane: positions in the lists of workspaces and tabs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) workspace: usize,
     pub(super) tab: usize,
 }
 
-/// What went with the last pane in it, by its id.
+/// The tab and the workspace that closed with their last pane, by their ids.
 #[derive(Debug, Default)]
 pub(super) struct Closed {
     pub(super) tab: Option<String>,
@@ -83,8 +83,8 @@ pub(super) struct Closed {
 }
 
 impl Model {
-    /// A new workspace around a pane that is nowhere yet. The first one has the
-    /// focus in any case.
+    /// Adds a workspace around a pane that is not in a tab yet. The first workspace always gets
+    /// the focus.
     pub(super) fn add_workspace(
         &mut self,
         pane: u64,
@@ -114,7 +114,7 @@ impl Model {
         place
     }
 
-    /// A new tab around a pane that is nowhere yet.
+    /// Adds a tab around a pane that is not in a tab yet.
     pub(super) fn add_tab(
         &mut self,
         workspace: usize,
@@ -133,7 +133,7 @@ impl Model {
         place
     }
 
-    /// Puts a pane that is nowhere yet beside another one.
+    /// Adds a pane that is not in a tab yet beside another one.
     pub(super) fn add_beside(
         &mut self,
         beside: u64,
@@ -152,8 +152,8 @@ impl Model {
         }
     }
 
-    /// Gives a pane the next number of a workspace. A number is never given
-    /// twice, also when a move has freed it.
+    /// Gives a pane the next number in a workspace. Numbers are never used again, even if a
+    /// move has freed one.
     pub(super) fn number_pane(&mut self, workspace: usize, pane: u64) {
         let entry = &mut self.workspaces[workspace];
         let number = entry.next_pane_number;
@@ -163,7 +163,7 @@ impl Model {
         }
     }
 
-    /// A pane that starts in a folder, or at home where there is no such folder.
+    /// Creates a pane that starts in a folder, or in the home folder if that does not exist.
     pub(super) fn new_pane(&mut self, cwd: Option<String>) -> u64 {
         let cwd = cwd.filter(|cwd| (self.folders.name)(cwd).is_some());
         let pane = self.next_pane;
@@ -196,8 +196,8 @@ impl Model {
         id
     }
 
-    /// Takes a pane out of its tab and says what became empty and closed. The
-    /// workspace of its only pane stays where `keep` says so.
+    /// Removes a pane from its tab and returns what closed because it became empty. With
+    /// `keep`, the workspace of its only pane stays open.
     pub(super) fn detach(&mut self, pane: u64, keep: bool) -> Closed {
         let Some(place) = self.place_of(pane) else {
             return Closed::default();
@@ -229,8 +229,8 @@ impl Model {
         Closed { tab: Some(tab_id), workspace: Some(workspace_id) }
     }
 
-    /// A command puts the focus on a tab: its panes are seen. A focus that goes
-    /// there by itself, because something else was closed, sees nothing.
+    /// Focuses a tab by a command, which marks its panes as seen. When the focus moves because
+    /// something was closed, panes are not marked.
     pub(super) fn focus_tab(&mut self, place: Place) {
         let entry = &mut self.workspaces[place.workspace];
         entry.active = place.tab;
@@ -249,15 +249,15 @@ impl Model {
         }
     }
 
-    /// The cells that a tab has beside the sidebar of a server without a client.
-    /// Its first line is for the tabs, once there are any.
+    /// The area of a tab beside the sidebar of a server without clients. The first line is used
+    /// for tabs if there are several.
     pub(super) fn area(&self) -> Rect {
         let bar = u16::from(self.shows_tabs);
         Rect { x: 26, y: bar, width: 94, height: 40 - bar }
     }
 
-    /// What the server does at the end of each turn: it draws, and tells where
-    /// the focus is if it is elsewhere than when that was last told.
+    /// The server's work at the end of each turn: it draws, and emits events if the focus has
+    /// changed since the last ones.
     pub(super) fn settle_view(&mut self) {
         self.shows_tabs = self.focus.is_some();
         let now = self.focused_workspace().zip(self.focused_pane());

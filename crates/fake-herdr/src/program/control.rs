@@ -1,4 +1,4 @@
-//! Control lines on stdin: one JSON object a line, one answer a line on stdout.
+//! Control lines on stdin: each line is a JSON object and is answered by one line on stdout.
 
 use std::io::{self, BufRead, Read as _, Write};
 use std::sync::Weak;
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::line::{self, Control};
 
-/// Longest control line, without its newline.
+/// The longest control line, without its newline.
 const LINE_MAX: u64 = 64 * 1024;
 
-/// What a person at a terminal can type.
+/// A hint for a person who types at a terminal.
 pub(super) fn hint() -> String {
     format!(
         "Type lines such as {{\"do\": \"observe\", \"pane\": \"w1:p1\"}}; Ctrl-C ends it. \
@@ -20,7 +20,7 @@ pub(super) fn hint() -> String {
     )
 }
 
-/// Obeys control lines until the input ends, which ends nothing else.
+/// Executes control lines until the input ends. The end of the input does not end the server.
 pub(super) fn obey(
     mut input: &mut dyn BufRead,
     output: &mut dyn Write,
@@ -61,8 +61,8 @@ pub(super) fn obey(
     Ok(())
 }
 
-/// Says in a refusal which line of the input it is about, for those who write
-/// many before they read.
+/// Adds the number of the input line to a refusal, for programs that write many lines before
+/// they read.
 fn at_line(number: u64, mut reply: Value) -> Value {
     if reply["ok"] == false {
         reply["line"] = number.into();
@@ -139,7 +139,8 @@ fn perform(control: Control, herdr: &FakeHerdr) -> Value {
         Control::Observe { pane } => observe(&pane, herdr),
         Control::Log { from } => log(from, herdr),
         Control::Env { pane } => env(&pane, herdr),
-        // Obeyed after the answer: the program may end before one is out.
+        // The server stops after the answer is written, because the program may end before that
+        // otherwise.
         Control::Stop => done(),
     }
 }
@@ -178,7 +179,7 @@ fn env(pane: &str, herdr: &FakeHerdr) -> Value {
     json!({ "ok": true, "env": env })
 }
 
-/// Done, if the socket is as it should be now.
+/// The answer to a change of the socket: done, or why there is no socket.
 fn listening(herdr: &FakeHerdr) -> Value {
     match herdr.socket_error() {
         Some(why) => {
@@ -250,8 +251,7 @@ mod tests {
         assert!(herdr.observe("w2:p1").is_none());
     }
 
-    /// The end comes after the answer, and whatever was written behind it is
-    /// not looked at.
+    /// The server stops after the answer. Later input is ignored.
     #[test]
     fn a_stop_is_answered() {
         let herdr = Arc::new(FakeHerdr::start().unwrap());
@@ -265,7 +265,7 @@ mod tests {
         let replies = say(&herdr, "{\"do\":\"fault\",\"fault\":\"gone\"}\n");
         assert_eq!(replies, [done()]);
         let other = std::os::unix::net::UnixListener::bind(herdr.socket_path()).unwrap();
-        // Also a server that is gone does not touch what is another's.
+        // A stopped server leaves a file of another server alone.
         say(&herdr, "{\"do\":\"split\",\"pane\":\"w1:p1\"}\n");
         herdr.fault(fake_herdr::Fault::Refusing);
         assert!(herdr.socket_path().exists());

@@ -1,5 +1,4 @@
-//! What a control line says, with errors that name the field, what it holds and
-//! what it should hold.
+//! Reading control lines, with errors that name the field, its value and what it should be.
 
 use std::fmt;
 
@@ -7,42 +6,42 @@ use fake_herdr::Fault;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// What can be asked for.
+/// A control command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Control {
-    /// Something goes wrong, always or for the next `times` requests.
+    /// Sets a fault, permanently or for the next `times` requests.
     Fault { fault: Fault, times: Option<u32> },
-    /// Nothing goes wrong any more.
+    /// Clears all faults.
     ClearFaults,
-    /// Another pane beside this one; the answer names it.
+    /// Splits a pane. The answer has the id of the new pane.
     Split { pane: String },
-    /// The user closes a pane.
+    /// Closes a pane as the user would.
     Close { pane: String },
-    /// The program of a pane ends.
+    /// Ends the program of a pane.
     Exit { pane: String },
-    /// A pane goes to a new workspace; the answer names it by its new id.
+    /// Moves a pane to a new workspace. The answer has its new id.
     Move { pane: String },
-    /// A text on a pane's screen.
+    /// Shows a text on a pane's screen.
     Screen { pane: String, text: String },
-    /// The detector has seen a known agent's process, and the state on its screen.
+    /// The detector has seen a known agent's process and the state on its screen.
     AgentAppears { pane: String, agent: String, state: String },
-    /// It has seen the end of that process.
+    /// The detector has seen the end of that process.
     AgentExits { pane: String },
-    /// A new process takes the panes over.
+    /// A new server process takes over.
     LiveHandoff,
-    /// The server starts again.
+    /// The server restarts.
     Restart,
-    /// What a reader of a pane sees, and who holds it.
+    /// Returns what a reader of a pane sees, and who holds its claim.
     Observe { pane: String },
-    /// The requests so far and their answers; from the nth on.
+    /// Returns the requests and their answers, beginning with number `from`.
     Log { from: u64 },
-    /// The variables that Herdr sets in a pane.
+    /// Returns the variables that Herdr sets in a pane.
     Env { pane: String },
-    /// The end.
+    /// Stops the server.
     Stop,
 }
 
-/// The words for `do`.
+/// The values of `do`.
 pub(super) const WORDS: [&str; 15] = [
     "fault",
     "clear_faults",
@@ -64,7 +63,7 @@ pub(super) const WORDS: [&str; 15] = [
 /// The states that a screen can show.
 const STATES: [&str; 4] = ["idle", "working", "blocked", "unknown"];
 
-/// Reads one line; the error is for the one who wrote it.
+/// Reads one line. The error is for the writer of the line.
 pub(super) fn read(line: &[u8]) -> Result<Control, String> {
     let mut fields = Fields::of(line)?;
     let word = fields.text("do", &format!("one of {}", WORDS.join(", ")))?;
@@ -99,7 +98,7 @@ fn fault(fields: &mut Fields) -> Result<Control, String> {
         u32::try_from(times).map_err(|_| format!("`times` is {times}: {} is the most", u32::MAX))
     });
     let times = times.transpose()?;
-    // Nothing would count them.
+    // A number would have no effect.
     if times.is_some_and(|times| times > 0) && fault.is_lasting() {
         return Err(format!(
             "`times` is for faults of requests; \"{fault}\" lasts until it is cleared"
@@ -123,7 +122,7 @@ fn agent(fields: &mut Fields) -> Result<Control, String> {
     Ok(Control::AgentAppears { pane, agent, state })
 }
 
-/// The fields of a line that were not asked for yet.
+/// The fields of a line that have not been read yet.
 struct Fields(Map<String, Value>);
 
 impl Fields {
@@ -131,7 +130,7 @@ impl Fields {
         let mut reader = serde_json::Deserializer::from_slice(line);
         let fields = reader.deserialize_any(Once).and_then(|fields| reader.end().map(|()| fields));
         fields.map(Self).map_err(|error| {
-            // There is only one line here, and its number means nothing.
+            // The line number of the JSON reader is always 1.
             let why = error.to_string().replace(" at line 1 column ", ", at its byte ");
             format!("it is no JSON object: {why}")
         })
@@ -152,7 +151,7 @@ impl Fields {
         self.text("pane", "the id of a pane such as \"w1:p1\"")
     }
 
-    /// A whole number that may be missing or null.
+    /// A whole number, which may be absent or null.
     fn number(&mut self, name: &str) -> Result<Option<u64>, String> {
         match self.0.remove(name) {
             None | Some(Value::Null) => Ok(None),
@@ -171,7 +170,7 @@ impl Fields {
     }
 }
 
-/// A value as it stands in the line, unless it is long.
+/// A value for an error message, unless it is long.
 fn short(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".to_owned(),
@@ -181,7 +180,7 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// An object in which no name stands twice.
+/// An object in which no field occurs twice.
 struct Once;
 
 impl<'de> Visitor<'de> for Once {
@@ -272,7 +271,7 @@ mod tests {
         }
         let long = format!(r#"{{"do":"close","pane":["{}"]}}"#, "x".repeat(60_000));
         assert!(read(long.as_bytes()).unwrap_err().len() < 200);
-        // Taking one fault back is no count.
+        // Clearing a single fault is allowed.
         assert!(read(br#"{"do":"fault","fault":"freeze","times":0}"#).is_ok());
         assert!(read(b"{\"do\":\"restart\"}\r").is_ok());
     }

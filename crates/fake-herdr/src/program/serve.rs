@@ -1,4 +1,4 @@
-//! `serve` and `server`.
+//! The commands `serve` and `server`.
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -27,7 +27,7 @@ pub(super) fn serve(settings: &Serve) -> anyhow::Result<()> {
     run(builder, &settings.socket)
 }
 
-/// As `herdr server`: with nothing open, and the folder is made if it is
+/// Runs a server like `herdr server`: with nothing open, and the folder is created if it is
 /// missing. With the feature `pty` its panes run the user's shell.
 pub(super) fn server(socket: &Path) -> anyhow::Result<()> {
     if let Some(folder) = socket.parent() {
@@ -40,7 +40,7 @@ pub(super) fn server(socket: &Path) -> anyhow::Result<()> {
     run(builder, socket)
 }
 
-/// What Herdr runs in a new pane.
+/// The program that Herdr runs in a new pane.
 #[cfg(feature = "pty")]
 fn shell() -> std::ffi::OsString {
     let set = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
@@ -48,7 +48,7 @@ fn shell() -> std::ffi::OsString {
 }
 
 fn run(builder: Builder, socket: &Path) -> anyhow::Result<()> {
-    // Before there is anything that a signal could leave behind.
+    // Signals are caught before anything exists that a signal could leave behind.
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).context("cannot hear signals")?;
     let herdr = builder
         .poll(true)
@@ -70,7 +70,7 @@ fn run(builder: Builder, socket: &Path) -> anyhow::Result<()> {
     if io::stdin().is_terminal() {
         writeln!(io::stderr(), "{}", control::hint())?;
     }
-    // Nobody waits for this thread: it may sit in a read that never ends.
+    // The thread is not joined, because it may be in a read that never ends.
     let controlled = Arc::downgrade(&herdr);
     thread::spawn(move || control::obey(&mut io::stdin().lock(), &mut io::stdout(), &controlled));
     herdr.wait();

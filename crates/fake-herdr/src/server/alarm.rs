@@ -1,10 +1,10 @@
-//! Waking threads that wait on descriptors.
+//! Waking threads that wait for descriptors.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 
-/// Two ends of a socket pair: one to ring, one to poll.
+/// The two ends of a socket pair: one to write to, one to poll.
 #[derive(Debug)]
 pub(super) struct Alarm {
     ring: UnixStream,
@@ -19,18 +19,18 @@ impl Alarm {
         Ok(Self { ring, hear })
     }
 
-    /// What becomes readable when it rings.
+    /// The end that becomes readable.
     pub(super) fn hear(&self) -> &UnixStream {
         &self.hear
     }
 
-    /// Rings once.
+    /// Wakes the waiting thread once.
     pub(super) fn ring(&self) {
-        // A full buffer rings already.
+        // If the buffer is full, the end is already readable.
         let _ = (&self.ring).write(&[1]);
     }
 
-    /// Takes away what rang so far; `true` if it rings for good.
+    /// Resets the alarm. Returns whether it is permanent.
     pub(super) fn quiet(&self) -> bool {
         let mut bytes = [0; 64];
         loop {
@@ -42,7 +42,7 @@ impl Alarm {
         }
     }
 
-    /// Rings for good, for everybody who waits on it.
+    /// Wakes all waiting threads permanently.
     pub(super) fn ring_for_good(&self) {
         let _ = self.ring.shutdown(Shutdown::Both);
     }

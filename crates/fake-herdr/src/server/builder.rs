@@ -1,4 +1,4 @@
-//! How a fake server is set up.
+//! Setting up a fake server.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,58 +41,56 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// How many panes the first tab has; 1 by default. None at all makes a
-    /// server that starts as `herdr server` does, with nothing open.
+    /// The number of panes in the first tab; 1 by default. 0 makes a server with nothing open,
+    /// as `herdr server` starts.
     pub fn panes(mut self, panes: usize) -> Self {
         self.panes = panes;
         self
     }
 
-    /// The protocol number; 20 by default. It chooses the newest known server
-    /// of that number, see [`Profile::for_protocol`].
+    /// The protocol number; 20 by default. It selects the newest known server with that number,
+    /// see [`Profile::for_protocol`].
     pub fn protocol(self, protocol: u64) -> Self {
         self.profile(Profile::for_protocol(protocol))
     }
 
-    /// The server to be; Herdr 0.8.2 by default.
+    /// The server to simulate; Herdr 0.8.2 by default.
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = profile;
         self
     }
 
-    /// Whether a request that comes a moment late costs 100 ms, as it does on
-    /// the real server (protocol 7.3). Off by default, so that tests are quick;
-    /// the program `fake-herdr serve` turns it on.
+    /// Whether a request that arrives a moment late costs 100 ms, as on the real server
+    /// (protocol 7.3). Off by default, so that tests are fast. The program `fake-herdr serve`
+    /// turns it on.
     pub fn poll(mut self, poll: bool) -> Self {
         self.poll = poll;
         self
     }
 
-    /// Where to listen. By default in a folder that is made for it and removed
-    /// with it.
+    /// The path of the socket. By default it is in a temporary folder, which is removed with
+    /// the server.
     pub fn socket_path(mut self, path: impl Into<PathBuf>) -> Self {
         self.socket_path = Some(path.into());
         self
     }
 
-    /// Serves this model as it is, instead of a new one.
+    /// Serves this model instead of a new one.
     pub fn model(mut self, model: Model) -> Self {
         self.model = Some(Box::new(model));
         self
     }
 
-    /// Starts with a fault, as [`FakeHerdr::fault`] sets it later. More than one
-    /// can be given.
+    /// Sets a fault from the start, like [`FakeHerdr::fault`]. Can be called several times.
     pub fn fault(mut self, fault: Fault) -> Self {
         self.faults.push(fault);
         self
     }
 
-    /// Runs this program, a command and its arguments, in a pseudo-terminal
-    /// behind every pane: as leader of a session, with the variables that Herdr
-    /// sets. `pane.process_info`, `pane.read` and the typing methods are then
-    /// about the real thing, and the pane goes when the program ends. Without
-    /// one a pane names no shell.
+    /// Runs this program, given as a command and its arguments, in a pseudo-terminal behind
+    /// every pane, as a session leader and with the variables that Herdr sets.
+    /// `pane.process_info`, `pane.read` and the typing methods then act on the real program,
+    /// and the pane closes when the program ends. Without a program, a pane has no shell.
     #[cfg(feature = "pty")]
     pub fn program<W: Into<std::ffi::OsString>>(
         mut self,
@@ -106,9 +104,9 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If the path is taken by a living server or by something that is no
-    /// socket, if it is too long, or if the folder or the thread cannot be
-    /// made. A dead server's socket is replaced, as Herdr does.
+    /// If a server listens at the path, if there is something that is not a socket, if the path
+    /// is too long, or if the folder or the thread cannot be made. The socket of a server that
+    /// has ended is replaced, as Herdr does.
     pub fn start(self) -> io::Result<FakeHerdr> {
         let folder = match self.socket_path {
             None => Some(tempfile::Builder::new().prefix("fake-herdr").tempdir()?),
@@ -155,8 +153,7 @@ fn first_model(profile: Profile, panes: usize) -> Model {
     model
 }
 
-/// The file system of this machine. A folder in a git repository is called after
-/// the repository.
+/// The real file system. A folder in a git repository is named after the repository.
 fn folders() -> Folders {
     let home = std::env::var("HOME").unwrap_or_else(|_| "/".to_owned());
     let name = |path: &str| {

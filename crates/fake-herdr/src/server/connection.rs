@@ -1,5 +1,4 @@
-//! One connection: one request, one answer, or a stream; and the faults that
-//! strike it.
+//! One connection: a request and its answer, or a stream, with the effect of faults.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -15,14 +14,13 @@ use super::queue::Turn;
 use super::shared::Shared;
 use crate::model::{Answer, Stream};
 
-/// Between two bytes of an answer that comes byte by byte.
+/// The delay between two bytes of an answer that is sent byte by byte.
 const BYTE_GAP: Duration = Duration::from_micros(200);
 
 /// Longer than any client waits.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Serves a connection to its end. Whatever goes wrong with it concerns only
-/// the client, which sees it.
+/// Serves a connection to its end. Errors only concern the client, which notices them.
 pub(super) fn serve(shared: &Shared, client: &UnixStream, hangup: &UnixStream, number: u64) {
     let connection = Connection { shared, client, hangup, number };
     let _ = connection.serve();
@@ -40,11 +38,12 @@ impl Connection<'_> {
         let Some(request) = self.receive() else {
             return Ok(());
         };
-        // A stopped process goes wrong in no other way either.
+        // A frozen server shows no other fault.
         if !self.shared.wait_for_thaw(self.hangup) {
             return Ok(());
         }
-        // Before a fault is chosen: who is slow is so for all that come later.
+        // The request takes its turn before a fault is chosen, because a slow server delays all
+        // later requests.
         let turn = self.shared.app.enter();
         let text = String::from_utf8_lossy(&request).into_owned();
         let fault = self.shared.with(|state, _| state.faults.strike(&method(&text)));
@@ -67,11 +66,11 @@ impl Connection<'_> {
         }
     }
 
-    /// The line, unless the client left or a reset was due before it was read.
+    /// The request line; `None` if the client left or the connection is to be reset unread.
     fn receive(&self) -> Option<Vec<u8>> {
         let strikes = |fault| self.shared.with(|state, _| state.faults.strike_exactly(fault));
         if strikes(&Fault::Resets) {
-            // Closing on unread bytes is what resets a connection.
+            // Closing with unread input resets the connection.
             line::wait(self.hangup, Some(self.client), limits::SERVER_LINE_DEADLINE);
             return None;
         }
@@ -84,14 +83,14 @@ impl Connection<'_> {
         }
     }
 
-    /// Lets the model answer, and sends that under a fault or without.
+    /// Lets the model answer, and sends the answer, possibly changed by a fault.
     fn answer(&self, turn: Turn<'_>, request: &[u8], fault: Option<&Fault>) -> io::Result<()> {
         turn.wait();
         let slowness = match fault {
             Some(Fault::SlowApp(time)) => *time,
             _ => Duration::ZERO,
         };
-        // A process that is gone by now applies nothing.
+        // A server process that has ended applies nothing.
         if line::wait(self.hangup, None, slowness) || !self.shared.wait_for_thaw(self.hangup) {
             return Ok(());
         }
@@ -103,7 +102,7 @@ impl Connection<'_> {
             state.log.push(self.number, now, request, answer.line().map(str::to_owned));
             answer
         });
-        // Neither writing nor a stream is the application's work.
+        // Other requests may continue while the answer is written or a stream is held.
         drop(turn);
         let Some(reply) = answer.line() else {
             return Ok(());
@@ -119,8 +118,7 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// A prompt that was just typed gets its Enter, whether or not anybody asks
-    /// for anything meanwhile.
+    /// Presses the Enter of a typed prompt when it is due, even if no request comes.
     fn enter(&self) {
         loop {
             let due = self.shared.lock().model.next_enter();
@@ -152,7 +150,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Sends events until the client stirs or the server ends the stream.
+    /// Sends events until the client sends something or the server ends the stream.
     fn hold(&self, stream: &mut Stream) -> io::Result<()> {
         loop {
             if !self.shared.wait_for_thaw(self.hangup) || line::stirred(self.client) {
@@ -175,7 +173,7 @@ impl Connection<'_> {
         }
     }
 
-    /// An answer that the model has no part in.
+    /// Sends an answer without asking the model.
     fn say(&self, turn: Turn<'_>, request: &str, reply: &str) -> io::Result<()> {
         turn.wait();
         drop(turn);
@@ -197,7 +195,7 @@ impl Connection<'_> {
     }
 }
 
-/// The method of a request, as far as it can be made out.
+/// The method of a request, as far as it can be read.
 fn method(request: &str) -> String {
     #[derive(Deserialize)]
     struct OnlyMethod {

@@ -1,4 +1,4 @@
-//! What can be made to go wrong.
+//! Faults that a server can be given.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,93 +6,85 @@ use std::time::Duration;
 
 /// A way in which a server misbehaves.
 ///
-/// Each has a name for `--fault` and for control lines, which is what
-/// [`FromStr`] takes and [`Display`](fmt::Display) gives. *Applied* says whether
-/// the model takes the request before the answer goes wrong.
+/// Each fault has a name for `--fault` and for control lines, which [`FromStr`] and
+/// [`Display`](fmt::Display) use. *Applied* means that the model applies the request before the
+/// answer goes wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// `never`: reads the request, does not apply it, and holds the connection
-    /// until the client leaves.
+    /// `never`: reads the request, does not apply it, and keeps the connection open until the
+    /// client closes it.
     NeverAnswers,
-    /// `late:MS`: applied at once, answered this much later.
+    /// `late:MS`: applied at once, answered after this delay.
     AnswersLate(Duration),
-    /// `close`: reads the request, does not apply it, and closes.
+    /// `close`: reads the request, does not apply it, and closes the connection.
     ClosesEarly,
-    /// `reset`: closes without having read the request, which resets the
-    /// connection.
+    /// `reset`: closes the connection without reading the request, which resets it.
     Resets,
-    /// `look-late`: does not find the request at its first look, as if the
-    /// client had been a moment late, and looks again 100 ms later (protocol
-    /// 7.3).
+    /// `look-late`: does not find the request at the first look, as if the client were a moment
+    /// late, and looks again 100 ms later (protocol 7.3).
     LooksLate,
-    /// `half-line`: applied; half of the answer comes, then the end.
+    /// `half-line`: applied; half of the answer is sent, then the connection closes.
     HalfLine,
-    /// `byte-by-byte`: applied; every byte of the answer comes alone.
+    /// `byte-by-byte`: applied; every byte of the answer is sent separately.
     ByteByByte,
-    /// `two-lines`: applied; a second line nobody asked for comes in the same
-    /// packet.
+    /// `two-lines`: applied; an additional line is sent in the same packet.
     TwoLines,
-    /// `wrong-id`: applied; the answer carries the id of another request.
+    /// `wrong-id`: applied; the answer has the id of another request.
     WrongId,
-    /// `empty-id`: applied; the answer carries the id `""`.
+    /// `empty-id`: applied; the answer has the id `""`.
     EmptyId,
-    /// `null-id`: applied; the answer carries the id `null`.
+    /// `null-id`: applied; the answer has the id `null`.
     NullId,
-    /// `json-rpc`: not applied; answers as herdr-core does, which is another
-    /// protocol (protocol 8.1).
+    /// `json-rpc`: not applied; the answer is one of herdr-core, which is another protocol
+    /// (protocol 8.1).
     JsonRpc,
     /// `oversize`: applied; the answer has 10 MiB.
     Oversize,
-    /// `invalid-utf8`: applied; the answer is no UTF-8.
+    /// `invalid-utf8`: applied; the answer is not UTF-8.
     InvalidUtf8,
-    /// `unknown`: applied; the answer has fields and values that no known
-    /// server sends.
+    /// `unknown`: applied; the answer has fields and values that no known server sends.
     Unknown,
-    /// `refuse:METHOD` or `refuse:METHOD:CODE`: not applied; this method gets
-    /// this error, `internal_error` if no code is named. Others work.
+    /// `refuse:METHOD` or `refuse:METHOD:CODE`: not applied; this method is refused with this
+    /// code, by default `internal_error`. Other methods work.
     Refuses {
         /// The method.
         method: String,
         /// The error code of the answer.
         code: String,
     },
-    /// `slow:MS`: the app thread takes this long for every request, one after
-    /// the other.
+    /// `slow:MS`: every request takes the application thread this long, one after the other.
     SlowApp(Duration),
-    /// `freeze`: as a stopped process. Connections are made and requests
-    /// received, nothing is answered, and when it ends all that was received
-    /// is applied.
+    /// `freeze`: like a stopped process. Connections are accepted and requests received, but
+    /// not answered. When the fault is cleared, everything that was received is applied.
     Frozen,
-    /// `full-backlog`: no further connection fits; a non-blocking connect says
-    /// so.
+    /// `full-backlog`: the backlog is full, so a non-blocking connect fails.
     FullBacklog,
-    /// `gone`: no socket at the path.
+    /// `gone`: there is no socket at the path.
     Gone,
-    /// `refusing`: a socket file that nobody listens at.
+    /// `refusing`: there is a socket file without a listener.
     Refusing,
 }
 
 impl Fault {
-    /// Whether it is about connecting, not about answering one request:
-    /// [`Fault::Frozen`], [`Fault::FullBacklog`], [`Fault::Gone`] and
-    /// [`Fault::Refusing`].
+    /// Whether the fault is about connecting, not about answering a request: [`Fault::Frozen`],
+    /// [`Fault::FullBacklog`], [`Fault::Gone`] and [`Fault::Refusing`].
     pub fn is_lasting(&self) -> bool {
         matches!(self, Self::Frozen | Self::FullBacklog | Self::Gone | Self::Refusing)
     }
 
-    /// Whether it concerns a request of this method.
+    /// Whether the fault affects a request of this method.
     pub(super) fn concerns(&self, request_method: &str) -> bool {
         match self {
             Self::Refuses { method, .. } => method == request_method,
-            // These come before there is a request.
+            // These have their effect before there is a request.
             Self::Resets | Self::LooksLate => false,
             other => !other.is_lasting(),
         }
     }
 }
 
-/// The name of a fault could not be read.
+/// The name of a fault is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownFault(String);
 
@@ -171,8 +163,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The faults that are set, each until it is cleared or for a number of
-/// requests.
+/// The faults that are set, each permanently or for a number of requests.
 #[derive(Debug, Default)]
 pub(super) struct Faults(Vec<(Fault, Option<u32>)>);
 
@@ -192,13 +183,13 @@ impl Faults {
         self.0.iter().any(|(known, _)| known == fault)
     }
 
-    /// The first fault that concerns a request, and uses up one of its times.
+    /// The first fault that affects a request. It uses up one of its times.
     pub(super) fn strike(&mut self, method: &str) -> Option<Fault> {
         let place = self.0.iter().position(|(fault, _)| fault.concerns(method))?;
         self.use_up(place)
     }
 
-    /// This fault, if it is set; it uses up one of its times.
+    /// This fault, if it is set. It uses up one of its times.
     pub(super) fn strike_exactly(&mut self, fault: &Fault) -> bool {
         let place = self.0.iter().position(|(known, _)| known == fault);
         place.and_then(|place| self.use_up(place)).is_some()

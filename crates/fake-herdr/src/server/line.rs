@@ -1,4 +1,4 @@
-//! Reading the one line of a connection, and writing (protocol 7.3).
+//! Reading the line of a connection, and writing (protocol 7.3).
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -9,20 +9,20 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
-/// What came.
+/// What was received.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Received {
-    /// A line without its newline. What follows it stays unread, so that a
-    /// close resets the client, as it does on the real server.
+    /// A line without its newline. Bytes after it are not read, so that closing resets the
+    /// connection, as on the real server.
     Line(Vec<u8>),
-    /// The client left, was too slow or sent too much; no answer is due.
+    /// The client closed, was too slow or sent too much. It gets no answer.
     Nothing,
-    /// The server lets go of the connection.
+    /// The server ends the connection.
     Hangup,
 }
 
-/// Reads until the newline. Who polls looks only every 100 ms when nothing is
-/// there.
+/// Reads until the newline. With `poll`, input that is not there at once is looked for every
+/// 100 ms.
 pub(super) fn receive(connection: &UnixStream, hangup: &UnixStream, poll: bool) -> Received {
     let end = Instant::now() + limits::SERVER_LINE_DEADLINE;
     let mut line = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn receive(connection: &UnixStream, hangup: &UnixStream, poll: bool) 
     }
 }
 
-/// Writes all of it, at most `patience` for a client that does not read.
+/// Writes everything, for at most `patience` if the client does not read.
 pub(super) fn send(
     connection: &UnixStream,
     hangup: &UnixStream,
@@ -95,8 +95,8 @@ pub(super) fn send(
     Ok(())
 }
 
-/// Waits until the connection, if one is given, has something, or the time is
-/// over; `true` when the server lets go of the connection.
+/// Waits until the connection, if there is one, is readable or the time has passed. Returns
+/// true if the server ends the connection.
 pub(super) fn wait(
     hangup: &UnixStream,
     connection: Option<&UnixStream>,
@@ -108,15 +108,15 @@ pub(super) fn wait(
     !ready[0].revents().is_empty()
 }
 
-/// Waits until the client has left, or the time is over; `true` when it has or
-/// when the server lets go of the connection. A client that has only said all
-/// it has to say is still there.
+/// Waits until the client has closed or the time has passed. Returns true if it has, or if the
+/// server ends the connection. A client that has only closed its sending direction is still
+/// there.
 pub(super) fn wait_for_end(
     hangup: &UnixStream,
     connection: &UnixStream,
     longest: Duration,
 ) -> bool {
-    // A hangup is told whether it is asked for or not.
+    // A hangup is always reported.
     let mut ready =
         [PollFd::new(hangup, PollFlags::IN), PollFd::new(connection, PollFlags::empty())];
     let _ = rustix::event::poll(&mut ready, Some(&timespec(longest)));
@@ -130,13 +130,13 @@ fn timespec(time: Duration) -> Timespec {
     }
 }
 
-/// Whether the client has left without a word.
+/// Whether the client has closed without sending anything more.
 pub(super) fn has_left(connection: &UnixStream) -> bool {
     let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
     matches!(rustix::net::recv(connection, &mut [0; 1], flags), Ok((_, 0)))
 }
 
-/// Whether the client has said something or left.
+/// Whether the client has sent something or closed.
 pub(super) fn stirred(connection: &UnixStream) -> bool {
     let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
     !matches!(rustix::net::recv(connection, &mut [0; 1], flags), Err(Errno::AGAIN | Errno::INTR))

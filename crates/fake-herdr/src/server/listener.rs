@@ -1,5 +1,5 @@
-//! The thread that owns the socket: it binds, accepts, binds anew after a
-//! handoff or an outage, and joins every connection in the end.
+//! The thread that owns the socket. It binds, accepts, binds again after a handoff or an
+//! outage, and joins all connections at the end.
 
 use std::io;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use super::line;
 use super::shared::{Shared, Socket, Wish};
 use super::socket::{Bound, SocketFile, Stuffing};
 
-/// Between two tries to accept that fail.
+/// The pause after a failed accept.
 const AFTER_FAILURE: Duration = Duration::from_millis(10);
 
 pub(super) struct Listener {
     shared: Arc<Shared>,
-    /// `None` while nobody is to be found.
+    /// `None` while there is no listener.
     bound: Option<Bound>,
-    /// The file of a socket that was closed.
+    /// The file of a closed socket.
     left: Option<SocketFile>,
     generation: u64,
     stuffing: Option<Stuffing>,
-    /// Connections that filled a backlog and are still to be accepted.
+    /// How many connections filled a backlog and have not been accepted yet.
     stuffed: usize,
     connections: Vec<JoinHandle<()>>,
 }
@@ -47,8 +47,8 @@ impl Listener {
         Ok(listener)
     }
 
-    /// Serves until the server stops. A transient failure of accept does not
-    /// end it, unlike on 0.8.2, where it would hide what a test is about.
+    /// Serves until the server stops. A failed accept does not end it. It would on 0.8.2, but
+    /// that would hide what a test is about.
     pub(super) fn run(mut self) {
         loop {
             let wish = self.shared.wish();
@@ -75,7 +75,7 @@ impl Listener {
         self.end();
     }
 
-    /// Makes the socket as it is to be now.
+    /// Changes the socket to the wanted state.
     fn follow(&mut self, wish: Wish) {
         let mut replaced = self.bound.is_none();
         let path = self.shared.path();
@@ -100,25 +100,25 @@ impl Listener {
         }
         self.generation = wish.generation;
         if failure.is_some() {
-            // The old socket, if there is one, is of a process that is gone.
+            // The old socket belongs to a process that has ended.
             self.close();
         }
         if replaced || self.bound.is_none() {
-            // What was stuffed is gone with the old socket.
+            // Connections that filled the backlog are gone with the old socket.
             (self.stuffing, self.stuffed) = (None, 0);
         }
         self.fill(wish.full);
         self.shared.follow(wish, failure);
     }
 
-    /// Closes the socket; its file stays.
+    /// Closes the socket. Its file stays.
     fn close(&mut self) {
         if let Some(bound) = self.bound.take() {
             self.left = Some(bound.file());
         }
     }
 
-    /// Closes the socket and removes its file, but nobody else's.
+    /// Closes the socket and removes its file, but not the file of another process.
     fn remove(&mut self) {
         self.close();
         if let Some(file) = self.left.take() {
@@ -126,7 +126,7 @@ impl Listener {
         }
     }
 
-    /// Fills the backlog, or empties it.
+    /// Fills the backlog or empties it.
     fn fill(&mut self, full: bool) {
         let Some(bound) = &self.bound else {
             return;
@@ -144,12 +144,12 @@ impl Listener {
 
     fn accept(&mut self) {
         let Some(connection) = self.bound.as_ref().and_then(Bound::accept) else {
-            // Out of descriptors, say; the one who knocks goes on knocking.
+            // For example, there are no free descriptors. The connection stays in the backlog.
             line::wait(self.shared.bell().hear(), None, AFTER_FAILURE);
             return;
         };
         if self.stuffed > 0 && line::has_left(&connection) {
-            // It filled the backlog and is no client's.
+            // This connection filled the backlog; it is not a client.
             self.stuffed -= 1;
             return;
         }
@@ -162,10 +162,10 @@ impl Listener {
         self.connections.extend(thread);
     }
 
-    /// Closes, removes the file and joins whatever was started.
+    /// Closes the socket, removes the file and joins all threads.
     pub(super) fn end(mut self) {
         self.remove();
-        // `server.stop` ends the other connections as well; this wakes them.
+        // This also ends the other connections, as after `server.stop`.
         self.shared.stop();
         #[cfg(feature = "pty")]
         super::pty::end(&self.shared);

@@ -1,10 +1,10 @@
-//! What was asked and answered.
+//! The requests and their answers.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Exchanges that are kept, and bytes of all their lines: a client may send a
-/// mebibyte each time.
+/// How many exchanges are kept, and how many bytes of their lines, since a client may send 1
+/// MiB each time.
 const KEPT: usize = 10_000;
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
 
@@ -12,8 +12,8 @@ const KEPT_BYTES: usize = 64 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exchange {
-    /// Its place among all exchanges since the start, from 0. It stays the same
-    /// when older ones are forgotten.
+    /// Its number among all exchanges since the start, from 0. It does not change when older
+    /// exchanges are dropped.
     pub number: u64,
     /// The number of the connection, from 1, in the order of accepting.
     pub connection: u64,
@@ -21,9 +21,8 @@ pub struct Exchange {
     pub at: Duration,
     /// The line without its newline. Bytes that are not UTF-8 are replaced.
     pub request: String,
-    /// What the server answered, without its newline and before a fault spoiled
-    /// it; `None` if the connection was closed without an answer. Events of a
-    /// stream are not kept.
+    /// The answer without its newline, before a fault changed it; `None` if the connection was
+    /// closed without an answer. Events of a stream are not kept.
     pub reply: Option<String>,
 }
 

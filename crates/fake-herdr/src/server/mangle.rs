@@ -1,4 +1,4 @@
-//! Answers that are not as they should be.
+//! Answers that are changed by a fault.
 
 use serde_json::{Map, Value, json};
 
@@ -7,8 +7,8 @@ use super::fault::Fault;
 /// The length of an oversize answer.
 const OVERSIZE: usize = 10 * 1024 * 1024;
 
-/// The bytes that go out for an answer under a fault, newline and all. `None`
-/// when the fault does not change the answer itself.
+/// The bytes of an answer under a fault, with the newline. `None` if the fault does not change
+/// the answer.
 pub(super) fn mangle(fault: &Fault, reply: &str) -> Option<Vec<u8>> {
     let with_id = |id: Value| edit(reply, |whole| _ = whole.insert("id".to_owned(), id));
     let text = match fault {
@@ -27,7 +27,7 @@ pub(super) fn mangle(fault: &Fault, reply: &str) -> Option<Vec<u8>> {
         }),
         Fault::InvalidUtf8 => {
             let mut bytes = line(reply);
-            // Within the line, so that only the text is wrong and not the end.
+            // Inside the line, so that only the text is wrong and not the end.
             bytes.insert(1, 0xff);
             return Some(bytes);
         }
@@ -36,7 +36,7 @@ pub(super) fn mangle(fault: &Fault, reply: &str) -> Option<Vec<u8>> {
     Some(line(&text))
 }
 
-/// An answer as herdr-core gives it to a request that it does not know.
+/// The answer of herdr-core to a method that it does not know.
 pub(super) fn json_rpc(request: &str) -> String {
     let id = serde_json::from_str::<Value>(request).ok().and_then(|whole| whole.get("id").cloned());
     json!({
@@ -74,8 +74,7 @@ fn edit(reply: &str, change: impl FnOnce(&mut Map<String, Value>)) -> String {
     }
 }
 
-/// Adds fields to every object and replaces what clients might take for a
-/// closed set of values.
+/// Adds fields to every object, and replaces values that clients might take for a closed set.
 fn estrange(value: &mut Value) {
     match value {
         Value::Object(fields) => {

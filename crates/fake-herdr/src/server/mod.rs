@@ -37,14 +37,14 @@ pub use wait::WaitTimedOut;
 
 /// A running fake server.
 ///
-/// Dropping it stops it: every connection is closed, every thread has ended and
-/// the socket file is gone when the drop returns.
+/// Dropping it stops it. When the drop returns, every connection is closed, every thread has
+/// ended and the socket file is removed.
 #[must_use = "dropping the server stops it"]
 pub struct FakeHerdr {
     shared: Arc<Shared>,
     listener: Option<JoinHandle<()>>,
     pane_id: String,
-    /// The folder of a socket whose path nobody chose.
+    /// The temporary folder of the socket, if no path was given.
     _folder: Option<TempDir>,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Debug for FakeHerdr {
 }
 
 impl FakeHerdr {
-    /// A Herdr 0.8.2 with one focused pane, on a socket in a folder of its own.
+    /// Starts a Herdr 0.8.2 with one focused pane, on a socket in a temporary folder.
     ///
     /// # Errors
     ///
@@ -64,12 +64,12 @@ impl FakeHerdr {
         Self::builder().start()
     }
 
-    /// More panes, another server, another path.
+    /// Starts a server with other options.
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// Where it listens.
+    /// The path of the socket.
     pub fn socket_path(&self) -> &Path {
         self.shared.path()
     }
@@ -84,46 +84,45 @@ impl FakeHerdr {
         self.env_of(&self.pane_id).unwrap_or_default()
     }
 
-    /// The variables that Herdr sets in a pane; `None` if there is no such
-    /// pane. A moved pane's programs keep those from before the move.
+    /// The variables that Herdr sets in a pane; `None` if the pane does not exist. The programs
+    /// in a moved pane keep those from before the move.
     pub fn env_of(&self, pane: &str) -> Option<Vec<(String, String)>> {
         self.shared.env_of(pane)
     }
 
-    /// The time since the start, which is the time of the model.
+    /// The time since the start, which is the model's time.
     pub fn now(&self) -> Duration {
         self.shared.now()
     }
 
-    /// What a reader of a pane sees now; `None` if there is no such pane.
+    /// What a reader of a pane sees now; `None` if the pane does not exist.
     pub fn observe(&self, pane: &str) -> Option<Observation> {
         self.shared.with(|state, now| state.model.observe(now, pane))
     }
 
-    /// Runs something on the model itself, between two requests. A handoff or
-    /// a restart that it does there shows on the socket as well.
+    /// Runs `work` on the model, between two requests. If it does a handoff or a restart, that
+    /// also happens on the socket.
     ///
-    /// The model's methods take the time; [`FakeHerdr::now`] gives it.
+    /// The model's methods take the time, which [`FakeHerdr::now`] returns.
     pub fn with_model<T>(&self, work: impl FnOnce(&mut Model) -> T) -> T {
         self.shared.with(|state, _| work(&mut state.model))
     }
 
-    /// The requests that came and what they were answered, oldest first. Only
-    /// the last 10 000 are kept, and no more than 64 MiB.
+    /// The requests and their answers, oldest first. The last 10 000 are kept, up to 64 MiB.
     pub fn log(&self) -> Vec<Exchange> {
         self.shared.with(|state, _| state.log.exchanges())
     }
 
-    /// How many connections have been accepted so far.
+    /// How many connections were accepted.
     pub fn connections(&self) -> u64 {
         self.shared.with(|state, _| state.log.connections())
     }
 
-    /// Waits until the first pane looks as it should, at most `patience`.
+    /// Waits until `looks` is true for the first pane, for at most `patience`.
     ///
     /// # Errors
     ///
-    /// If it did not within that time; the error holds what was seen last.
+    /// If it did not become true in that time. The error has the last observation.
     pub fn wait_until(
         &self,
         patience: Duration,
@@ -132,8 +131,8 @@ impl FakeHerdr {
         self.wait_until_pane(&self.pane_id, patience, satisfied)
     }
 
-    /// The same for any pane. One that does not exist looks like one without an
-    /// agent.
+    /// As [`FakeHerdr::wait_until`], for any pane. A pane that does not exist looks like one
+    /// without an agent.
     ///
     /// # Errors
     ///
@@ -147,8 +146,8 @@ impl FakeHerdr {
         self.shared.wait_until(pane, patience, satisfied)
     }
 
-    /// Waits until the log satisfies, at most `patience`; `false` if it did
-    /// not.
+    /// Waits until `satisfies` is true for the log, for at most `patience`. Returns false if it
+    /// did not become true.
     pub fn wait_for_log(
         &self,
         patience: Duration,
@@ -157,68 +156,64 @@ impl FakeHerdr {
         self.shared.wait_for_log(patience, satisfied)
     }
 
-    /// Makes something go wrong until [`FakeHerdr::clear_faults`]. Several
-    /// faults can be set; the one set first that concerns a request strikes it.
+    /// Sets a fault until [`FakeHerdr::clear_faults`]. Several faults can be set. A request is
+    /// affected by the first one that applies to it.
     pub fn fault(&self, fault: Fault) {
         self.shared.with_socket(|state, _| state.faults.set(fault, None));
     }
 
-    /// Makes something go wrong for the next so many requests that it concerns;
-    /// 0 takes back this fault alone. A fault that is about connecting
-    /// ([`Fault::is_lasting`]) strikes no request, so any other number leaves it
-    /// on until [`FakeHerdr::clear_faults`].
+    /// Sets a fault for the next `times` requests that it applies to. 0 clears only this fault.
+    /// A fault about connecting ([`Fault::is_lasting`]) does not apply to requests, so any
+    /// other number sets it until [`FakeHerdr::clear_faults`].
     pub fn fault_times(&self, fault: Fault, times: u32) {
         self.shared.with_socket(|state, _| state.faults.set(fault, Some(times)));
     }
 
-    /// Ends all faults: a frozen server applies what it received meanwhile, one
+    /// Clears all faults. A frozen server applies what it received in the meantime, and one
     /// that was gone is back at its path.
     pub fn clear_faults(&self) {
         self.shared.with_socket(|state, _| state.faults.clear());
     }
 
-    /// Why no socket is at the path though there should be one: somebody put
-    /// something else there while the server was gone, or took its folder away.
-    /// It is tried again with each change. `None` when all is well.
+    /// Why there is no socket at the path although there should be one: another file was put
+    /// there while the server was gone, or its folder was removed. Binding is tried again with
+    /// each change. `None` if all is well.
     pub fn socket_error(&self) -> Option<String> {
         self.shared.with_socket(|_, _| ());
         self.shared.lock().unbound.clone()
     }
 
-    /// Hands the panes to a new server process, as [`Model::live_handoff`] says;
-    /// streams end and the socket gets a new inode at the same path, which is so
-    /// when this returns.
+    /// Hands the panes over to a new server process, see [`Model::live_handoff`]. When this
+    /// returns, streams have ended and the socket has a new inode at the same path.
     pub fn live_handoff(&self) {
         self.shared.with_socket(|state, now| state.model.live_handoff(now));
     }
 
-    /// Stops and starts again, as [`Model::restart`] says.
+    /// Restarts the server, see [`Model::restart`].
     pub fn restart(&self) {
         self.shared.with_socket(|state, now| state.model.restart(now));
     }
 
-    /// Something that stops the server from another thread, such as one that
-    /// hears signals.
+    /// A handle that stops the server from another thread, for example on a signal.
     pub fn stopper(&self) -> Stopper {
         Stopper { shared: Arc::clone(&self.shared) }
     }
 
-    /// Waits for the end of a server that somebody stops with `server.stop` or
-    /// a [`Stopper`]. Its socket is gone then; the last threads end when this
-    /// handle is dropped.
+    /// Waits until the server is stopped with `server.stop` or a [`Stopper`]. Its socket is
+    /// gone then; the last threads end when this handle is dropped.
     pub fn wait(&self) {
         self.shared.wait_for_end();
     }
 }
 
-/// Stops a server that another thread waits for in [`FakeHerdr::wait`].
+/// Stops a server while another thread is in [`FakeHerdr::wait`].
 #[derive(Debug, Clone)]
 pub struct Stopper {
     shared: Arc<Shared>,
 }
 
 impl Stopper {
-    /// Tells the server to end; it does not wait for it.
+    /// Tells the server to stop and does not wait for it.
     pub fn stop(&self) {
         self.shared.stop();
     }

@@ -11,18 +11,18 @@ use super::process;
 use super::shared::{Shared, State, environment};
 use super::terminal::Terminal;
 
-/// The programs behind the panes, by the key of the pane.
+/// The terminals, by the keys of their panes.
 #[derive(Debug)]
 pub(super) struct Terminals {
     command: Vec<OsString>,
     socket: PathBuf,
     server: Weak<Shared>,
     live: BTreeMap<u64, Terminal>,
-    /// Threads of programs that are going.
+    /// The threads of terminals that are being closed.
     leaving: Vec<JoinHandle<()>>,
 }
 
-/// Runs a command behind every pane there is and every one to come.
+/// Runs a command behind all present and later panes.
 pub(super) fn run_everywhere(shared: &Arc<Shared>, command: Vec<OsString>) -> io::Result<()> {
     if command.is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the program has no name"));
@@ -38,8 +38,8 @@ pub(super) fn run_everywhere(shared: &Arc<Shared>, command: Vec<OsString>) -> io
     start_missing(&mut state)
 }
 
-/// After something happened to the model: programs for new panes, an end for
-/// those of panes that are gone, and what was typed to where it belongs.
+/// Updates the terminals after a change of the model: starts programs for new panes, ends those
+/// of closed panes, and passes typed bytes on.
 pub(super) fn follow(state: &mut State) {
     let Some(terminals) = &mut state.terminals else {
         return;
@@ -61,11 +61,11 @@ pub(super) fn follow(state: &mut State) {
             }
         }
     }
-    // A program that cannot be started leaves its pane without a shell.
+    // If a program cannot be started, its pane has no shell.
     let _ = start_missing(state);
 }
 
-/// Before something is asked: what the terminals show and run.
+/// Reads the terminals before a request: what they show and run.
 pub(super) fn refresh(state: &mut State) {
     let Some(terminals) = &state.terminals else {
         return;
@@ -123,7 +123,7 @@ fn start_missing(state: &mut State) -> io::Result<()> {
     Ok(())
 }
 
-/// The program of a pane has ended, and the pane goes with it.
+/// The program of a pane has ended, so the pane closes.
 fn exit(server: &Shared, key: u64) {
     server.with(|state, now| {
         let pane = state.model.pane_entries().into_iter().find(|pane| pane.0 == key);

@@ -1,10 +1,10 @@
-//! The one application thread behind all connections: requests are worked on one
-//! after the other, in the order in which they were complete.
+//! The queue for the application thread. Requests are processed one after the other, in the
+//! order in which they were complete.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Who waits for the application thread, the first one has it.
+/// The requests that wait, the first of which has its turn.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
@@ -17,7 +17,7 @@ struct Waiting {
     line: VecDeque<u64>,
 }
 
-/// The place of one request; dropping it lets the next one have its turn.
+/// The turn of one request. Dropping it lets the next one have its turn.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     queue: &'a Queue,
@@ -25,7 +25,7 @@ pub(super) struct Turn<'a> {
 }
 
 impl Queue {
-    /// Stands in line. A plain lock would let them in in any order.
+    /// Waits for a turn. A plain lock would not keep the order.
     pub(super) fn enter(&self) -> Turn<'_> {
         let mut waiting = self.lock();
         let number = waiting.next;
@@ -40,7 +40,7 @@ impl Queue {
 }
 
 impl Turn<'_> {
-    /// Returns when everybody before is done.
+    /// Waits until all earlier requests are done.
     pub(super) fn wait(&self) {
         let mut waiting = self.queue.lock();
         while waiting.line.front() != Some(&self.number) {

@@ -1,4 +1,4 @@
-//! What all threads of a server share.
+//! The state that all threads of a server share.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -13,19 +13,19 @@ use super::log::Log;
 use super::queue::Queue;
 use crate::model::Model;
 
-/// What changes, behind one lock, as Herdr's app thread is one thread.
+/// The state behind one lock, as Herdr has one application thread.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) model: Model,
     pub(super) log: Log,
     pub(super) faults: Faults,
-    /// Ends every connection of the present process behind the socket.
+    /// Ends every connection of the present server process.
     hangup: Arc<Alarm>,
     stopped: bool,
     ended: bool,
-    /// Why there is no socket where one should be.
+    /// Why there is no socket although there should be one.
     pub(super) unbound: Option<String>,
-    /// Counts the changes, and up to which the listener has followed.
+    /// Counts the changes, and up to which of them the listener has followed.
     changes: u64,
     followed: u64,
     #[cfg(feature = "pty")]
@@ -33,7 +33,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Whether clients find a process that listens.
+    /// Whether a server process listens.
     fn is_up(&self) -> bool {
         !self.faults.has(&Fault::Gone) && !self.faults.has(&Fault::Refusing)
     }
@@ -42,14 +42,14 @@ impl State {
 #[derive(Debug)]
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// Requests wait here for each other.
+    /// Requests wait here for their turn.
     pub(super) app: Queue,
     changed: Condvar,
     started: Instant,
     path: PathBuf,
-    /// It looks only every 100 ms when nothing is there.
+    /// Whether input that is not there at once is looked for every 100 ms.
     pub(super) polls: bool,
-    /// A byte here makes the listener look at the state again.
+    /// Wakes the listener.
     bell: Alarm,
 }
 
@@ -97,7 +97,7 @@ impl Shared {
         &self.bell
     }
 
-    /// A thread that panicked left the model between two requests at worst.
+    /// If a thread panicked, the model may at worst be between two requests.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -110,7 +110,7 @@ impl Shared {
         self.changed.wait_timeout(state, longest).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Works on the state and tells everybody who waits for it.
+    /// Changes the state and wakes all threads that wait for it.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut State, Duration) -> T) -> T {
         let mut state = self.lock();
         let (generation, up) = (state.model.generation(), state.is_up());
@@ -118,8 +118,8 @@ impl Shared {
         state.changes += 1;
         let another_process = state.model.generation() != generation;
         if another_process || up && !state.is_up() {
-            // Without a fresh alarm the old one would ring for the new process
-            // as well; then it is better to let the old connections live.
+            // Without a new alarm, the old one would also end the connections of the new
+            // process. In that case the old connections stay open.
             if let Ok(fresh) = Alarm::new() {
                 std::mem::replace(&mut state.hangup, Arc::new(fresh)).ring_for_good();
             }
@@ -132,7 +132,7 @@ impl Shared {
         result
     }
 
-    /// Counts a connection and gives it the alarm that ends it.
+    /// Counts a connection, and returns the alarm that ends it.
     pub(super) fn accept(&self) -> (u64, Arc<Alarm>) {
         let mut state = self.lock();
         let number = state.log.accept();
@@ -142,8 +142,8 @@ impl Shared {
         (number, hangup)
     }
 
-    /// Waits while the server is frozen; `false` if the process behind this
-    /// connection ends before it thaws.
+    /// Waits while the server is frozen. Returns false if the server process of this connection
+    /// ends before that.
     pub(super) fn wait_for_thaw(&self, hangup: &UnixStream) -> bool {
         let mut state = self.lock();
         while state.faults.has(&Fault::Frozen) {
@@ -163,7 +163,7 @@ impl Shared {
         }
     }
 
-    /// Works on the state, and returns when the socket is as it is to be then.
+    /// Changes the state, and waits until the socket has been changed accordingly.
     pub(super) fn with_socket<T>(&self, work: impl FnOnce(&mut State, Duration) -> T) -> T {
         let result = self.with(work);
         let mut state = self.lock();
@@ -174,7 +174,7 @@ impl Shared {
         result
     }
 
-    /// The listener has done what it was wished, or could not.
+    /// Records that the listener has changed the socket, or could not.
     pub(super) fn follow(&self, wish: Wish, failure: Option<io::Error>) {
         let mut state = self.lock();
         state.followed = wish.changes;
@@ -183,13 +183,13 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Says that the socket is gone for good.
+    /// Records that the socket is gone for good.
     pub(super) fn end(&self) {
         self.lock().ended = true;
         self.changed.notify_all();
     }
 
-    /// What the listener is to do.
+    /// What the listener has to do.
     pub(super) fn wish(&self) -> Wish {
         let state = self.lock();
         let has = |fault: &Fault| state.faults.has(fault);
@@ -209,7 +209,7 @@ impl Shared {
         }
     }
 
-    /// Makes every thread of the server end.
+    /// Ends all threads of the server.
     pub(super) fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
@@ -233,7 +233,7 @@ pub(super) fn environment(
     let (workspace, tab, pane) = model.address_of(pane)?;
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("herdr"));
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    // A program of the pane may be in another folder.
+    // A program in the pane may be in another folder.
     let socket = &std::path::absolute(socket).unwrap_or_else(|_| socket.to_owned());
     let variables = vec![
         ("HERDR_ENV".to_owned(), "1".to_owned()),
@@ -246,17 +246,17 @@ pub(super) fn environment(
     Some(variables)
 }
 
-/// What is to be at the path.
+/// The wanted state of the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Socket {
     Listening,
-    /// A file without a listener.
+    /// A socket file without a listener.
     Refusing,
-    /// No file.
+    /// No socket file.
     Gone,
 }
 
-/// How the listener is to be, by the state.
+/// The wanted state of the listener.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wish {
     pub(super) changes: u64,

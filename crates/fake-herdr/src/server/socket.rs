@@ -9,17 +9,17 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 
-/// Connections that may wait to be accepted, as Rust's own listener asks for.
+/// How many connections the backlog holds, as with the standard library's listener.
 const BACKLOG: i32 = 4096;
 
-/// A listener and the inode of its file.
+/// A listener and the identity of its file.
 #[derive(Debug)]
 pub(super) struct Bound {
     socket: UnixListener,
     file: SocketFile,
 }
 
-/// Which file it is that a socket was bound at.
+/// Identifies the file of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SocketFile {
     inode: u64,
@@ -30,7 +30,7 @@ impl SocketFile {
         Ok(Self { inode: fs::symlink_metadata(path)?.ino() })
     }
 
-    /// Removes it, if it is still this one that is at the path.
+    /// Removes the file, if it is still the one at the path.
     pub(super) fn remove(self, path: &Path) {
         if Self::at(path).is_ok_and(|found| found == self) {
             let _ = fs::remove_file(path);
@@ -38,7 +38,7 @@ impl SocketFile {
     }
 }
 
-/// Connections that fill a backlog; they go with this.
+/// Connections that fill a backlog. They are closed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Stuffing {
     connections: Vec<rustix::fd::OwnedFd>,
@@ -51,11 +51,11 @@ impl Stuffing {
 }
 
 impl Bound {
-    /// Binds at a path. The file of a dead server is replaced, anything else
-    /// there is left alone.
+    /// Binds at a path. The file of a server that has ended is replaced; any other file is left
+    /// alone.
     pub(super) fn at(path: &Path) -> io::Result<Self> {
         if path.as_os_str().is_empty() {
-            // The system would take it for an address without a name.
+            // The system would take it for an unnamed address.
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is empty"));
         }
         let socket = match UnixListener::bind(path) {
@@ -71,15 +71,15 @@ impl Bound {
         Ok(Self { socket, file: SocketFile::at(path)? })
     }
 
-    /// Another socket at the same path. It is bound beside the old one and put
-    /// in its place, so that it has another inode and the path is never empty.
+    /// Replaces the socket at the path. The new one is bound beside the old one and renamed, so
+    /// that it has another inode and the path is never empty.
     pub(super) fn renew(&mut self, path: &Path) -> io::Result<()> {
         let mut beside = path.as_os_str().to_owned();
         beside.push("~");
         let fresh = Self::at(Path::new(&beside))
             .and_then(|fresh| fs::rename(&beside, path).map(|()| fresh))
             .or_else(|_| {
-                // The name beside it has one byte more, which may be one too many.
+                // The temporary name is one byte longer, which may be too long.
                 self.file.remove(path);
                 Self::at(path)
             });
@@ -102,14 +102,14 @@ impl Bound {
         self.file
     }
 
-    /// Fills the backlog, so that no further connection fits.
+    /// Fills the backlog, so that no other connection fits.
     pub(super) fn stuff(&self, path: &Path) -> io::Result<Stuffing> {
         rustix::net::listen(&self.socket, 0)?;
         let address = SocketAddrUnix::new(path)?;
         let mut connections = Vec::new();
-        // One fits a backlog of none; the bound is for systems that round up.
+        // A backlog of 0 holds one connection. The limit is for systems that round up.
         while connections.len() < 256 {
-            // Flags at the making of a socket are not everywhere.
+            // Not all systems support flags when a socket is created.
             let connection = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
             rustix::io::fcntl_setfd(&connection, rustix::io::FdFlags::CLOEXEC)?;
             rustix::io::ioctl_fionbio(&connection, true)?;
@@ -122,13 +122,13 @@ impl Bound {
         Ok(Stuffing { connections })
     }
 
-    /// Lets connections in again.
+    /// Accepts connections again.
     pub(super) fn unstuff(&self) {
         let _ = rustix::net::listen(&self.socket, BACKLOG);
     }
 }
 
-/// Why a path cannot be bound, of the same kind as what the system said.
+/// Explains why a path cannot be bound. The error has the kind that the system returned.
 fn explain(error: io::Error, path: &Path) -> io::Error {
     let found = || fs::symlink_metadata(path).map(|found| found.file_type());
     let why = match error.kind() {

@@ -1,5 +1,4 @@
-//! One program in a pseudo-terminal: what it shows, what is typed into it, and
-//! its end.
+//! One program in a pseudo-terminal: its output, its input and its end.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
@@ -21,21 +20,20 @@ use crate::model::Row;
 const ROWS: u16 = 39;
 const COLUMNS: u16 = 94;
 
-/// Lines that a terminal keeps above its screen.
+/// How many lines a terminal keeps above its screen.
 const SCROLLBACK: usize = 1000;
 
-/// Bytes that may wait for a program that reads nothing; what is typed beyond
-/// is lost.
+/// How many bytes may wait for a program that does not read. Further ones are lost.
 const TYPED_MAX: usize = 1 << 20;
 
-/// How often a program is looked after whose terminal stays open without it,
-/// as a job that it left behind holds it.
+/// How often a program is checked for its end while its terminal is kept open by a background
+/// job.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// How long a program has between the hangup and its end.
+/// How long a program may take to end after the hangup.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// See the module.
+/// One program in a pseudo-terminal.
 pub(super) struct Terminal {
     pty: Arc<Pty>,
     pid: u32,
@@ -51,8 +49,8 @@ impl std::fmt::Debug for Terminal {
 }
 
 impl Terminal {
-    /// Runs a command as leader of a session. `name` is for the thread that
-    /// looks after it, which calls `ended` if the program ends by itself.
+    /// Runs a command as a session leader. `name` is for the thread that watches it, which
+    /// calls `ended` if the program ends by itself.
     pub(super) fn start(
         command: &[OsString],
         folder: &str,
@@ -84,7 +82,7 @@ impl Terminal {
             let (pty, screen, input) = (Arc::clone(&pty), Arc::clone(&screen), Arc::clone(&input));
             thread::Builder::new().name(name).spawn(move || {
                 let by_itself = attend(&mut child, &pty, &screen, &input);
-                // What a program leaves behind that ended by itself may stay.
+                // If the program ended by itself, its background jobs may stay.
                 let foreground = rustix::termios::tcgetpgrp(&*pty).ok().filter(|_| !by_itself);
                 hang_up(&mut child, foreground);
                 if by_itself {
@@ -100,13 +98,13 @@ impl Terminal {
         self.pid
     }
 
-    /// The process group in the foreground.
+    /// The foreground process group.
     pub(super) fn foreground(&self) -> Option<i32> {
         rustix::termios::tcgetpgrp(&*self.pty).ok().map(|group| group.as_raw_nonzero().get())
     }
 
-    /// What the screen shows, whether its program asked for bracketed pastes, and
-    /// whether it draws on the screen that keeps no history.
+    /// The screen, whether its program has asked for bracketed pastes, and whether it draws on
+    /// the alternate screen.
     pub(super) fn shown(&self) -> (Vec<Row>, bool, bool) {
         let parser = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
         let screen = parser.screen();
@@ -114,7 +112,7 @@ impl Terminal {
         (rows, screen.bracketed_paste(), screen.alternate_screen())
     }
 
-    /// Types bytes, which reach the program as fast as it reads.
+    /// Types bytes. They reach the program as fast as it reads.
     pub(super) fn type_bytes(&self, bytes: &[u8]) {
         let mut typed = self.input.lock();
         let room = TYPED_MAX.saturating_sub(typed.len());
@@ -123,15 +121,15 @@ impl Terminal {
         self.input.alarm.ring();
     }
 
-    /// Hangs up; the thread is over when the program is.
+    /// Hangs up. The thread ends when the program has ended.
     pub(super) fn end(self) -> JoinHandle<()> {
         self.input.alarm.ring_for_good();
         self.thread
     }
 }
 
-/// One row, without blanks at its end. Of the attributes it has those that say
-/// something about a text: faint and reverse.
+/// One row without spaces at its end. Of the attributes it has only those that matter for its
+/// text: faint and reverse.
 fn read_row(screen: &vt100::Screen, row: u16) -> Row {
     let cells: Vec<&vt100::Cell> = (0..COLUMNS)
         .filter_map(|column| screen.cell(row, column))
@@ -159,7 +157,7 @@ fn read_row(screen: &vt100::Screen, row: u16) -> Row {
     Row { text, ansi, wrapped: screen.row_wrapped(row) }
 }
 
-/// What is typed and not written yet, and what tells of it and of the end.
+/// The bytes that are not written yet, and the alarm that reports new ones and the end.
 #[derive(Debug)]
 struct Input {
     typed: Mutex<Vec<u8>>,
@@ -171,7 +169,7 @@ impl Input {
         self.typed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what the terminal takes now.
+    /// Writes what the terminal accepts now.
     fn write_to(&self, mut pty: &Pty) {
         let mut typed = self.lock();
         while !typed.is_empty() {
@@ -184,8 +182,8 @@ impl Input {
     }
 }
 
-/// Shows what comes from the program and writes what is typed, until the
-/// program is over (`true`) or to be ended.
+/// Reads the program's output and writes its input, until the program has ended (`true`) or is
+/// to be ended.
 fn attend(child: &mut Child, pty: &Pty, screen: &Mutex<vt100::Parser>, input: &Input) -> bool {
     let mut bytes = vec![0; 4096];
     loop {
@@ -208,16 +206,15 @@ fn attend(child: &mut Child, pty: &Pty, screen: &Mutex<vt100::Parser>, input: &I
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // What a terminal says when its last program is gone.
+            // The terminal returns this when its last program has ended.
             Err(_) => return true,
         }
     }
 }
 
-/// Ends a program as a terminal does that goes away: a hangup for the leader of
-/// the session, at whose end the kernel passes it on to what runs in the
-/// foreground. Whoever ignores it is killed after a while. Jobs in the
-/// background get no hangup and may outlive it.
+/// Ends a program like a terminal that is closed: the session leader gets a hangup, and when it
+/// ends, the kernel passes the hangup on to the foreground. Processes that ignore it are killed
+/// after a while. Background jobs get no hangup and may survive.
 fn hang_up(child: &mut Child, foreground: Option<Pid>) {
     if !has_ended(child) {
         let _ = rustix::process::kill_process(Pid::from_child(child), Signal::HUP);
@@ -248,10 +245,9 @@ fn within_grace(mut reached: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Makes Ctrl-C and the hangup work in the panes where this process was started
-/// in the background or by `nohup`, which ignore them and hand that down. What
-/// is handled here is at its default in a child; an ignored signal is ignored
-/// there too.
+/// Makes Ctrl-C and the hangup work in panes if this process was started in the background or
+/// by `nohup`, where these signals are ignored. A child inherits an ignored signal, but gets
+/// the default for a handled one.
 fn default_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT};
 

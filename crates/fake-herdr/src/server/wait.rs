@@ -1,4 +1,4 @@
-//! Waiting for the model to look as it should, without polling.
+//! Waiting for a state of the model without polling.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -7,14 +7,14 @@ use super::log::Exchange;
 use super::shared::Shared;
 use crate::model::Observation;
 
-/// The pane did not look as it should within the time given.
+/// The pane did not reach the state in time.
 #[derive(Debug)]
 pub struct WaitTimedOut {
     last: Box<Observation>,
 }
 
 impl WaitTimedOut {
-    /// What was seen last.
+    /// The last observation.
     pub fn last(&self) -> &Observation {
         &self.last
     }
@@ -50,7 +50,7 @@ impl Shared {
             if left.is_zero() {
                 return Err(WaitTimedOut { last: Box::new(seen) });
             }
-            // Time alone changes something only when a time to live runs out.
+            // While no request comes, only a ttl can change something.
             let expiry = state.model.next_expiry().map(|at| at.saturating_sub(now));
             let until = expiry.filter(|wait| !wait.is_zero()).map_or(left, |wait| wait.min(left));
             state = self.wait_for_change(state, until);
