@@ -113,7 +113,7 @@ impl Model {
     /// id.
     fn refuse(&self, undecodable: Undecodable) -> String {
         let Undecodable { message, id, method } = undecodable;
-        if method == Method::Unplayed {
+        if method == Method::Unsupported {
             return error_line(&id.unwrap_or_default(), &Failure::new("not_implemented", message));
         }
         let unknown = method == Method::Unknown && self.profile.echoes_ids;
