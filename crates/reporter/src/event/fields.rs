@@ -9,14 +9,12 @@ use super::near::{nearest, shown};
 use super::value::Value;
 use super::{EventId, ID_MAX_BYTES, LineError, PromptKind, TurnOutcome};
 
-/// Every field that some event has, so that none is taken for another one
-/// written wrong.
+/// Every field that some event has, so that none is taken for another one written wrong.
 const KNOWN: &str = "agent_id context_window id kind label labels message model outcome percent \
                      prompt_id provider ready reason resume_argv running session_id session_path \
                      settles state timeout_ms title tokens tool tool_id used waiting";
 
-/// The fields of one event. A wrong one is told by name and type only; the
-/// value may be private.
+/// The fields of one event. A wrong one is told by name and type only; the value may be private.
 pub(super) struct Fields<'a> {
     pub(super) event: &'static str,
     fields: Vec<(Cow<'a, str>, Value<'a>)>,

@@ -3,14 +3,14 @@ use serde::{Serialize, Serializer};
 
 use super::MAIN_AGENT;
 
-/// Longest id of an agent, tool, prompt, provider or run, in bytes. Ids are
-/// kept as long as something is open, so they are bounded.
+/// Longest id of an agent, tool, prompt, provider or run, in bytes. Ids are kept as long as
+/// something is open, so they are bounded.
 pub const ID_MAX_BYTES: usize = 1024;
 
 /// The id of an agent, a tool call or a prompt: a host's own text or number.
 ///
-/// Those that a [`Turn`](crate::Turn) and its like make for themselves equal no
-/// id that a host can say.
+/// Those that a [`Turn`](crate::Turn) and its like make for themselves equal no id that a host can
+/// say.
 ///
 /// ```
 /// use herdr_reporter::EventId;
@@ -66,8 +66,8 @@ impl From<u64> for EventId {
     }
 }
 
-/// Only an id that a host has said can be written: any text that stood for another
-/// one could be a host's own.
+/// Only an id that a host has said can be written: any text that stood for another one could be a
+/// host's own.
 impl Serialize for EventId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {

@@ -30,13 +30,12 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl EventLine {
-    /// Reads one JSON line; surrounding blanks do not matter, and a blank line
-    /// is `None`. Unknown fields are ignored.
+    /// Reads one JSON line; surrounding blanks do not matter, and a blank line is `None`. Unknown
+    /// fields are ignored.
     ///
     /// # Errors
     ///
-    /// [`LineError`] says what is wrong and what would be right, without
-    /// repeating values.
+    /// [`LineError`] says what is wrong and what would be right, without repeating values.
     pub fn parse(line: &[u8]) -> Result<Option<Self>, LineError> {
         // Some programs begin a file, and so the first line, with a mark.
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();

@@ -54,8 +54,7 @@ impl AgentEvent {
         Self::ProgressChanged { percent, agent_id: EventId::default() }
     }
 
-    /// What a workflow provider's runs do: those that execute and those that
-    /// wait for a person.
+    /// What a workflow provider's runs do: those that execute and those that wait for a person.
     pub fn workflow_snapshot(
         provider: impl Into<String>,
         running: Vec<String>,
@@ -74,8 +73,7 @@ impl AgentEvent {
         Self::StateSet { state, label, settles: false }
     }
 
-    /// The state as a last word: agents, tools and prompts that are open end
-    /// first.
+    /// The state as a last word: agents, tools and prompts that are open end first.
     pub fn state_settled(state: ReportState, label: Option<String>) -> Self {
         Self::StateSet { state, label, settles: true }
     }
@@ -105,8 +103,8 @@ impl AgentEvent {
         Self::LabelsChanged { labels: BTreeMap::from_iter(labels) }
     }
 
-    /// The same event of another agent than the main one, where it says whose
-    /// it is. `None` is nobody, which only a prompt can be of.
+    /// The same event of another agent than the main one, where it says whose it is. `None` is
+    /// nobody, which only a prompt can be of.
     #[must_use]
     pub fn of_agent(mut self, agent: Option<EventId>) -> Self {
         let whose = agent.clone().unwrap_or_default();
@@ -150,8 +148,7 @@ impl AgentEvent {
         }
     }
 
-    /// Whether it begins something, so that it claims a pane that was given
-    /// back.
+    /// Whether it begins something, so that it claims a pane that was given back.
     pub(crate) fn is_beginning(&self) -> bool {
         match self {
             Self::SessionStarted(session) => session.agent_id.is_main(),

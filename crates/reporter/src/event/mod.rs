@@ -19,27 +19,26 @@ pub use line::EventLine;
 pub use problem::LineError;
 pub use repair::repaired;
 
-/// The agent of a host that has only one. Facts about the pane's session,
-/// title, model and usage count only from it.
+/// The agent of a host that has only one. Facts about the pane's session, title, model and usage
+/// count only from it.
 pub const MAIN_AGENT: &str = "main";
 
 /// One thing that happened to an agent.
 ///
-/// Ids are the host's own. Ends without a beginning and repeated ends change
-/// nothing. As JSON, `event` names the kind in snake case and the fields have
-/// the names below ([`EventLine::parse`] reads it). Variants may get more fields,
-/// so they are made by functions: [`AgentEvent::agent_started`] and its like.
+/// Ids are the host's own. Ends without a beginning and repeated ends change nothing. As JSON,
+/// `event` names the kind in snake case and the fields have the names below ([`EventLine::parse`]
+/// reads it). Variants may get more fields, so they are made by functions:
+/// [`AgentEvent::agent_started`] and its like.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AgentEvent {
-    /// A session began or goes on. It makes the state and the presentation go
-    /// out again. Another session than before forgets the model, window and
-    /// usage that it does not give, and ends what the main agent left open,
-    /// unless its reason is `compact`.
+    /// A session began or goes on. It makes the state and the presentation go out again. Another
+    /// session than before forgets the model, window and usage that it does not give, and ends what
+    /// the main agent left open, unless its reason is `compact`.
     SessionStarted(SessionStarted),
-    /// The session is over: everything that runs or waits has ended. The pane
-    /// stays claimed, as idle.
+    /// The session is over: everything that runs or waits has ended. The pane stays claimed, as
+    /// idle.
     #[non_exhaustive]
     SessionEnded {
         /// Whose session; of another than [`MAIN_AGENT`] it changes nothing.
@@ -51,9 +50,8 @@ pub enum AgentEvent {
         /// Which one.
         agent_id: EventId,
     },
-    /// An agent is done and waits for its next task. It ends the tools and
-    /// prompts which that agent left open. This, not the end of a message, is
-    /// the boundary of idle.
+    /// An agent is done and waits for its next task. It ends the tools and prompts which that agent
+    /// left open. This, not the end of a message, is the boundary of idle.
     #[non_exhaustive]
     AgentSettled {
         /// Which one.
@@ -63,8 +61,7 @@ pub enum AgentEvent {
         /// What there is to say about the end, such as an error's text.
         message: Option<String>,
     },
-    /// A tool runs, after approval. Started again under its id, it has the new
-    /// name.
+    /// A tool runs, after approval. Started again under its id, it has the new name.
     #[non_exhaustive]
     ToolStarted {
         /// The call's id.
@@ -80,8 +77,7 @@ pub enum AgentEvent {
         /// The call's id.
         tool_id: EventId,
     },
-    /// The agent waits for a person. Opened again under its id, the prompt has
-    /// the new text.
+    /// The agent waits for a person. Opened again under its id, the prompt has the new text.
     #[non_exhaustive]
     PromptOpened {
         /// The prompt's id.
@@ -111,8 +107,8 @@ pub enum AgentEvent {
     WorkflowSnapshot {
         /// The provider's name.
         provider: String,
-        /// Whether the provider knows. While it does not, its last contribution
-        /// stays; while it never did, idle is not reported.
+        /// Whether the provider knows. While it does not, its last contribution stays; while it
+        /// never did, idle is not reported.
         ready: bool,
         /// Runs that execute.
         running: Vec<String>,
@@ -132,8 +128,7 @@ pub enum AgentEvent {
         state: ReportState,
         /// Why.
         label: Option<String>,
-        /// Whether this is a last word: agents, tools and prompts that are open
-        /// end first.
+        /// Whether this is a last word: agents, tools and prompts that are open end first.
         settles: bool,
     },
     /// What the session is about; `None` or blank takes the title off.
@@ -162,8 +157,8 @@ pub enum AgentEvent {
         /// Whose; of another than [`MAIN_AGENT`] it changes nothing.
         agent_id: EventId,
     },
-    /// The host's own tokens; `None` takes one off. `model` and `ctx` stand
-    /// for the derived ones, and `None` hides those.
+    /// The host's own tokens; `None` takes one off. `model` and `ctx` stand for the derived ones,
+    /// and `None` hides those.
     #[non_exhaustive]
     TokensChanged {
         /// Each key with its new text.
@@ -175,8 +170,8 @@ pub enum AgentEvent {
         /// Each state with its new text.
         labels: BTreeMap<StateKey, Option<String>>,
     },
-    /// The pane is given back, and everything said so far is forgotten. The
-    /// next beginning claims it again.
+    /// The pane is given back, and everything said so far is forgotten. The next beginning claims
+    /// it again.
     Release,
 }
 
@@ -188,18 +183,16 @@ pub struct SessionStarted {
     pub session_id: String,
     /// Its file, absolute.
     pub session_path: Option<String>,
-    /// Why it began: `startup`, `resume`, `clear`, `new`, `fork`, `compact`.
-    /// With `compact` the main agent's work goes on in a session of another id.
+    /// Why it began: `startup`, `resume`, `clear`, `new`, `fork`, `compact`. With `compact` the
+    /// main agent's work goes on in a session of another id.
     pub reason: Option<String>,
     /// What it is about; `None` keeps the present title.
     pub title: Option<String>,
     /// Which model answers; `None` keeps the present one within a session.
     pub model: Option<String>,
-    /// How many tokens fit; `None` keeps the present number within a session,
-    /// 0 is unknown.
+    /// How many tokens fit; `None` keeps the present number within a session, 0 is unknown.
     pub context_window: Option<u64>,
-    /// How many tokens are used; `None` keeps the present number within a
-    /// session.
+    /// How many tokens are used; `None` keeps the present number within a session.
     pub used: Option<u64>,
     /// How a server from 0.9.2 on restarts the agent.
     pub resume_argv: Option<Vec<String>>,

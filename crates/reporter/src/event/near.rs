@@ -12,8 +12,8 @@ pub(super) fn shown(name: &str) -> String {
     strip_controls(name).chars().take(NAME_SHOWN).collect()
 }
 
-/// The known word that is most like `word`, if one is. Hosts of other languages
-/// write `toolId` and `tool-id` for `tool_id`.
+/// The known word that is most like `word`, if one is. Hosts of other languages write `toolId` and
+/// `tool-id` for `tool_id`.
 pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = folded(word);
     known
@@ -24,8 +24,8 @@ pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, known)| known)
 }
 
-/// Without what only the manner of writing makes of a word. What is not shown
-/// of a long one is not compared either.
+/// Without what only the manner of writing makes of a word. What is not shown of a long one is not
+/// compared either.
 fn folded(word: &str) -> String {
     let letters = word.chars().take(NAME_SHOWN).filter(|c| c.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()

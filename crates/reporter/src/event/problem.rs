@@ -7,13 +7,11 @@ use super::near::nearest;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LineError {
-    /// It is not JSON; the column where reading stopped. Columns count bytes,
-    /// from 1.
+    /// It is not JSON; the column where reading stopped. Columns count bytes, from 1.
     NotJson(usize),
     /// It ends within its JSON; the column of its end.
     CutOff(usize),
-    /// Its JSON is nested deeper than a reader can go; the column where that
-    /// became too much.
+    /// Its JSON is nested deeper than a reader can go; the column where that became too much.
     TooDeep(usize),
     /// It is JSON, but not an object.
     NotAnObject,

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The same line with U+FFFD in the place of every byte that is not UTF-8 and
-/// of every escape that is half of a pair. A line without such is as it was.
+/// The same line with U+FFFD in the place of every byte that is not UTF-8 and of every escape that
+/// is half of a pair. A line without such is as it was.
 pub fn repaired(line: &[u8]) -> String {
     halves_replaced(&String::from_utf8_lossy(line)).into_owned()
 }

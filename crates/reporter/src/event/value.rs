@@ -1,5 +1,5 @@
-//! The JSON of a line, without copies of its texts and without a tree to look
-//! names up in: an event has a handful of fields.
+//! The JSON of a line, without copies of its texts and without a tree to look names up in: an event
+//! has a handful of fields.
 
 use std::borrow::Cow;
 use std::fmt;
