@@ -252,5 +252,5 @@ fn initial_events(state: Option<ReportState>) -> Vec<AgentEvent> {
 
 /// The id of the prompt that is open at the start if the agent is blocked already.
 pub(crate) fn initial_prompt() -> EventId {
-    EventId::ours(0)
+    EventId::internal(0)
 }

@@ -186,7 +186,7 @@ impl Shared {
     pub(crate) fn new_id(&self) -> EventId {
         let Some(mut state) = self.lock_unless_forked() else { return EventId::default() };
         state.last_id += 1;
-        EventId::ours(state.last_id)
+        EventId::internal(state.last_id)
     }
 
     /// Takes the main agent's turn, unless another [`Turn`](crate::Turn) has it.
