@@ -32,8 +32,8 @@ pub struct Builder {
     endpoint: Option<Discovery>,
     initial: Option<ReportState>,
     process: Option<u32>,
-    activity: Activity,
-    terminal: Option<Terminal>,
+    pub(crate) activity: Activity,
+    pub(crate) terminal: Option<Terminal>,
 }
 
 impl Builder {
@@ -97,18 +97,10 @@ impl Builder {
     ///
     /// A host that draws on the terminal should write the bytes itself, between its own sequences;
     /// see [`Handle::program_status`](crate::Handle::program_status).
-    pub fn program_status(self, terminal: impl Write + IsTerminal + Send + 'static) -> Self {
-        if terminal.is_terminal() { self.terminal(terminal) } else { self }
-    }
-
-    pub(crate) fn terminal(mut self, terminal: impl Write + Send + 'static) -> Self {
-        self.terminal = Some(Terminal::new(terminal));
-        self
-    }
-
-    /// Starts with what an earlier reporter knew, which has given the pane back.
-    pub(crate) fn activity(mut self, activity: Activity) -> Self {
-        self.activity = activity;
+    pub fn program_status(mut self, terminal: impl Write + IsTerminal + Send + 'static) -> Self {
+        if terminal.is_terminal() {
+            self.terminal = Some(Terminal::new(terminal));
+        }
         self
     }
 

@@ -146,12 +146,12 @@ impl Handle {
 
     /// What becomes of reports from now on. Each call makes a new feed.
     pub fn receipts(&self) -> Feed<Receipt> {
-        self.shared.receipts()
+        if self.shared.is_forked() { Feed::ended() } else { self.shared.receipts.subscribe() }
     }
 
     /// What keeps reports from showing: first the earlier diagnostics, then the new ones.
     pub fn diagnostics(&self) -> Feed<Diagnostic> {
-        self.shared.diagnostics()
+        if self.shared.is_forked() { Feed::ended() } else { self.shared.diagnostics.subscribe() }
     }
 
     /// What the agent does, as bytes for its terminal, for hosts that write to the terminal

@@ -7,7 +7,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fnv::FnvHasher;
-use herdr_proto::PaneId;
 use herdr_socket_transport::Endpoint;
 
 use crate::config::Config;
@@ -30,9 +29,14 @@ impl LeaseFile {
     /// The lease of a pane, in [`Config::runtime_folder`]. If that is not set, the first usable
     /// folder is used, and made if it is missing: `herdr-socket-report` in `$XDG_RUNTIME_DIR`, or a
     /// folder of this user's own in the temporary folder.
+    ///
+    /// The name contains the pane's id in the environment, because the processes of a moved pane
+    /// keep that id.
     pub fn of_pane(config: &Config, pane: &Endpoint) -> Self {
         let folder = config.runtime_folder.clone().unwrap_or_else(runtime::folder);
-        Self::of(&folder, pane.socket(), pane.pane())
+        let (socket, pane) = (real(pane.socket()), pane.pane().as_str());
+        let name = stable_hash(&[socket.as_os_str().as_encoded_bytes(), pane.as_bytes()]);
+        Self { path: folder.join(format!("{name:016x}.lock")) }
     }
 
     /// Where the file is. Everything else that belongs to the pane's reporter lies next to it.
@@ -87,14 +91,6 @@ impl LeaseFile {
         let identity = |data: std::fs::Metadata| (data.dev(), data.ino());
         let held = held.metadata().map(identity).ok();
         held.is_some() && std::fs::symlink_metadata(&self.path).map(identity).ok() == held
-    }
-
-    /// The lease of a pane, by the pane's id in the environment: the processes of a moved pane keep
-    /// that id.
-    pub(crate) fn of(folder: &Path, socket: &Path, pane: &PaneId) -> Self {
-        let socket = real(socket);
-        let name = stable_hash(&[socket.as_os_str().as_encoded_bytes(), pane.as_str().as_bytes()]);
-        Self { path: folder.join(format!("{name:016x}.lock")) }
     }
 
     /// Takes the lease for this process alone; `None` if another process has it. May block on a

@@ -100,7 +100,7 @@ impl Outcome {
     }
 }
 
-/// Why a report does not show, as a read-back tells it (protocol §5.8).
+/// Why a report does not show, as a read-back shows (protocol §5.8).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
@@ -130,36 +130,37 @@ pub enum Reason {
 impl Reason {
     /// The word in output lines.
     pub const fn as_str(&self) -> &'static str {
-        self.word_and_remedy().0
+        match self {
+            Self::StaleSequence => "stale_sequence",
+            Self::ForeignSession(_) => "foreign_session",
+            Self::LabelConflict => "label_conflict",
+            Self::AgentExited => "agent_exited",
+            Self::OtherWriter => "other_writer",
+            Self::ScreenPrompt => "screen_prompt",
+            Self::NotHolder => "not_holder",
+            Self::Rejected(_) => "rejected",
+            Self::Unreadable => "unreadable",
+            Self::NotDelivered => "not_delivered",
+        }
     }
 
     /// What a person can do about it.
     pub const fn remedy(&self) -> &'static str {
-        self.word_and_remedy().1
-    }
-
-    const fn word_and_remedy(&self) -> (&'static str, &'static str) {
         match self {
-            Self::StaleSequence => ("stale_sequence", "close the pane and open another"),
-            Self::ForeignSession(_) => (
-                "foreign_session",
-                "end that agent's session, or leave the state to its integration; title and tokens still show",
-            ),
-            Self::LabelConflict => {
-                ("label_conflict", "report under a label that Herdr does not know")
+            Self::StaleSequence => "close the pane and open another",
+            Self::ForeignSession(_) => {
+                "end that agent's session, or leave the state to its integration; title and tokens still show"
             }
-            Self::AgentExited => (
-                "agent_exited",
-                "report under a label that Herdr does not know, or start the agent",
-            ),
-            Self::OtherWriter => ("other_writer", "stop the other reporter of this pane"),
-            Self::ScreenPrompt => ("screen_prompt", "answer the prompt in the pane"),
-            Self::NotHolder => ("not_holder", "it shows again as soon as the pane is ours"),
-            Self::Rejected(_) => ("rejected", "see the server's code; other reports go on"),
-            Self::Unreadable => {
-                ("unreadable", "see which server this is; reports go on unverified")
+            Self::LabelConflict => "report under a label that Herdr does not know",
+            Self::AgentExited => {
+                "report under a label that Herdr does not know, or start the agent"
             }
-            Self::NotDelivered => ("not_delivered", "it is sent again if it is still wanted"),
+            Self::OtherWriter => "stop the other reporter of this pane",
+            Self::ScreenPrompt => "answer the prompt in the pane",
+            Self::NotHolder => "it shows again as soon as the pane is ours",
+            Self::Rejected(_) => "see the server's code; other reports go on",
+            Self::Unreadable => "see which server this is; reports go on unverified",
+            Self::NotDelivered => "it is sent again if it is still wanted",
         }
     }
 }

@@ -156,9 +156,10 @@ impl Activity {
                 continue;
             };
             let shown = || self.tokens.values().flatten().count();
+            let is_shown = |key| self.tokens.get(key).is_some_and(Option::is_some);
             if value.is_none() && !snapshot::is_derived(&key) {
                 self.tokens.remove(&key);
-            } else if value.is_none() || self.is_shown(&key) || shown() < TOKENS_PER_PANE {
+            } else if value.is_none() || is_shown(&key) || shown() < TOKENS_PER_PANE {
                 self.tokens.insert(key, value);
             } else {
                 too_many.push(String::from(key));
@@ -171,10 +172,6 @@ impl Activity {
             return Err(Refused::TooManyTokens(too_many));
         }
         Ok(())
-    }
-
-    fn is_shown(&self, key: &TokenKey) -> bool {
-        self.tokens.get(key).is_some_and(Option::is_some)
     }
 
     fn change_labels(&mut self, labels: BTreeMap<StateKey, Option<String>>) {

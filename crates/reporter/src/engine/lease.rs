@@ -76,7 +76,7 @@ pub(super) struct PaneLease {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It is not known yet whose pane it is.
+    /// It is not known yet whether the pane is ours.
     Unsought,
     Sought {
         /// Until this time a refusal is not reported.

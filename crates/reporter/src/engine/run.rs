@@ -94,8 +94,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Runs until the reporter has ended. The machine first asks whose pane it is; after the answer
-    /// the engine asks for the lease, and only then anything is reported.
+    /// Runs until the reporter has ended. The machine first asks for the pane's processes. After
+    /// the answer the engine asks for the lease, and nothing is reported before it has the lease.
     pub(super) async fn run(&mut self) -> Ended {
         if let Some(claim) = self.lease.wait_and_inherit().await {
             self.machine.inherit(claim);

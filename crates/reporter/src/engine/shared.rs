@@ -9,7 +9,7 @@ use crate::activity::{Activity, Refused, Snapshot};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::{AgentEvent, EventId};
-use crate::feed::{Feed, Publisher};
+use crate::feed::Publisher;
 use crate::machine::{Counters, Ended, Lease, Step};
 use crate::receipt::Receipt;
 use crate::status::{Flushed, OffReason, Status};
@@ -33,8 +33,8 @@ pub(crate) struct Shared {
     pub(super) blocking_waiters: Condvar,
     /// Wakes callers that await.
     pub(super) async_waiters: Notify,
-    pub(super) receipts: Publisher<Receipt>,
-    pub(super) diagnostics: Publisher<Diagnostic>,
+    pub(crate) receipts: Publisher<Receipt>,
+    pub(crate) diagnostics: Publisher<Diagnostic>,
 }
 
 #[derive(Debug)]
@@ -211,14 +211,6 @@ impl Shared {
 
     pub(crate) fn counters(&self) -> Counters {
         self.lock_unless_forked().map_or_else(Counters::default, |state| state.counters)
-    }
-
-    pub(crate) fn receipts(&self) -> Feed<Receipt> {
-        if self.is_forked() { Feed::ended() } else { self.receipts.subscribe() }
-    }
-
-    pub(crate) fn diagnostics(&self) -> Feed<Diagnostic> {
-        if self.is_forked() { Feed::ended() } else { self.diagnostics.subscribe() }
     }
 
     /// Publishes a diagnostic to the present and later readers, and logs it.

@@ -31,9 +31,9 @@ pub(crate) fn app_name(label: &AgentLabel) -> Option<AppName> {
     AppName::parse(name.trim_matches('-')).ok()
 }
 
-/// The reports of a command that writes once and ends. They contain no subagents or workflow runs,
-/// since nothing would clear those records.
-pub(crate) fn once(activity: &Activity, config: &Config, agent: &str) -> Vec<u8> {
+/// The program status as bytes, for one write by a command that ends afterwards; empty if there is
+/// no state. Subagents and workflow runs are left out, since nothing would clear their records.
+pub fn program_status(activity: &Activity, config: &Config, agent: &str) -> Vec<u8> {
     let app = AgentLabel::normalize(agent).and_then(|label| app_name(&label));
     let program =
         activity.program(config).map(|program| Program { parts: BTreeMap::new(), ..program });

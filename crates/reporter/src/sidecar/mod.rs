@@ -15,8 +15,10 @@ pub use crate::lease::{LeaseFile, owner_of};
 pub use crate::leavings::Leavings;
 pub use crate::machine::*;
 pub use crate::process::*;
+use crate::program_status::Terminal;
+pub use crate::program_status::program_status;
 pub use crate::source::{SourceNotice, source_for};
-use crate::{Builder, Config, Handle};
+use crate::{Builder, Handle};
 #[cfg(unix)]
 pub use once::{Reported, identity, judge_place, report_once, shown};
 
@@ -26,19 +28,15 @@ pub fn activity(handle: &Handle) -> Activity {
 }
 
 /// Starts with what an earlier reporter knew, which has given the pane back.
-pub fn resume(builder: Builder, activity: Activity) -> Builder {
-    builder.activity(activity)
+pub fn resume(mut builder: Builder, activity: Activity) -> Builder {
+    builder.activity = activity;
+    builder
 }
 
 /// Writes the program status to `terminal`, even if it is not a terminal.
-pub fn tell_terminal(builder: Builder, terminal: impl Write + Send + 'static) -> Builder {
-    builder.terminal(terminal)
-}
-
-/// The program status as bytes, for one write by a command that ends afterwards; empty if there is
-/// no state. Subagents and workflow runs are left out.
-pub fn program_status(activity: &Activity, config: &Config, agent: &str) -> Vec<u8> {
-    crate::program_status::once(activity, config, agent)
+pub fn tell_terminal(mut builder: Builder, terminal: impl Write + Send + 'static) -> Builder {
+    builder.terminal = Some(Terminal::new(terminal));
+    builder
 }
 
 /// Shows the agent as idle with the label `suspended` while its process is stopped, and afterwards
