@@ -1,4 +1,5 @@
-//! What an event costs from its line to the plan, without a thread or a socket.
+//! What an event costs, from its line to the requests that follow from it, without a thread or a
+//! socket.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
@@ -79,8 +80,7 @@ fn fold_and_say_what_is_to_be_shown(bencher: Bencher<'_, '_>) {
         });
 }
 
-/// Each event is planned and, where it leads to a request, answered, ten
-/// milliseconds after the one before.
+/// The machine gets each event ten milliseconds after the one before, and each request is answered.
 #[divan::bench]
 fn fold_and_report(bencher: Bencher<'_, '_>) {
     let (events, config) = (events(), Config::default());
@@ -113,7 +113,7 @@ fn fold_and_report(bencher: Bencher<'_, '_>) {
         });
 }
 
-/// A server that takes every report and shows nobody a pane.
+/// A server that accepts every report and refuses every read.
 fn answer(call: &PaneCall) -> Result<Answer, Failure> {
     match call {
         PaneCall::Report(_) | PaneCall::Metadata(_) | PaneCall::Release(_) => Ok(Answer::Ack),

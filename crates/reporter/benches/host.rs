@@ -1,5 +1,4 @@
-//! What a reporter costs the host that calls it, and how soon a call is on the
-//! wire.
+//! What a call of the reporter costs the host, and how soon its report reaches the server.
 
 #![cfg_attr(not(unix), allow(unused, reason = "the server exists only on Unix"))]
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
@@ -17,7 +16,8 @@ fn main() {
 
 /// Long enough for any machine.
 const AMPLE: Duration = Duration::from_secs(20);
-/// Longer than the pace of state changes, so that none waits for the one before.
+/// Longer than the least time between two state changes, so that no change waits for the one
+/// before.
 const PAUSE: Duration = Duration::from_millis(70);
 
 #[divan::bench(threads = [1, 8])]
@@ -46,7 +46,7 @@ mod inside {
         Reporter::builder("host").config(config).endpoint(endpoint).start()
     }
 
-    /// What the host thinks it shows, until a reader of the pane sees it.
+    /// Waits until the pane shows the status.
     fn see(herdr: &FakeHerdr, status: &str) {
         herdr.wait_until(AMPLE, |pane| pane.agent_status == status).unwrap();
     }
@@ -70,7 +70,7 @@ mod inside {
         bencher.bench(|| drop(handle.turn().tool("grep")));
     }
 
-    /// From the call to the moment at which the server has applied it.
+    /// The time from the call until the server has applied the state.
     #[divan::bench(sample_count = 50, sample_size = 1)]
     fn from_a_call_to_the_server(bencher: Bencher<'_, '_>) {
         let herdr = FakeHerdr::start().unwrap();
@@ -91,7 +91,7 @@ mod inside {
         });
     }
 
-    /// From `start` to the moment at which the server has applied a state.
+    /// The time from `start` until the server has applied a state.
     #[divan::bench(sample_count = 30, sample_size = 1)]
     fn from_the_start_to_the_server(bencher: Bencher<'_, '_>) {
         bencher.with_inputs(|| FakeHerdr::start().unwrap()).bench_local_values(|herdr| {

@@ -1,6 +1,5 @@
-//! Events by hand: for a host whose beginnings and ends come from a stream, so
-//! that no guard lives between them. It reports to a fake Herdr, and prints
-//! what became of each report.
+//! Events without guards, for a host that gets its beginnings and ends from a stream. It reports to
+//! a fake Herdr and prints what became of each report.
 //!
 //! `cargo run -p herdr-reporter --example events`
 
@@ -13,7 +12,7 @@ use herdr_proto::PaneId;
 use herdr_reporter::{AgentEvent, Config, Prompt, Reporter};
 use herdr_socket_transport::Endpoint;
 
-/// What this host's agent says. The ids are the host's own.
+/// The events of this host's agent. The host chooses the ids.
 #[derive(Clone, Copy)]
 enum Said {
     TurnBegins,
@@ -24,13 +23,13 @@ enum Said {
 }
 
 fn event(said: Said) -> AgentEvent {
-    // Subagents have ids of their own: `.of_agent(…)`.
+    // Subagents have their own ids: `.of_agent(…)`.
     match said {
         Said::TurnBegins => AgentEvent::agent_started(),
         Said::Calls(id, tool) => AgentEvent::tool_started(id, tool),
         Said::Asks(id, what) => AgentEvent::prompt_opened(id, Prompt::question(what)),
         Said::Answered(id) => AgentEvent::prompt_closed(id),
-        // Also ends the tools and prompts that the agent left open.
+        // This also ends the tools and prompts that the agent left open.
         Said::TurnEnds => AgentEvent::agent_settled(),
     }
 }

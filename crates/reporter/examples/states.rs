@@ -1,6 +1,6 @@
-//! States only: for a host that knows no more than idle, working and blocked.
+//! States only, for a host that knows nothing but idle, working and blocked.
 //!
-//! Run it in a pane of Herdr and watch the sidebar; elsewhere it is inert:
+//! Run it in a pane of Herdr and watch the sidebar. Elsewhere it is inert:
 //!
 //! `cargo run -p herdr-reporter --example states`
 

@@ -1,5 +1,5 @@
-//! How a host tests what its users will see: the host's own code, a fake Herdr,
-//! and the pane as a reader sees it.
+//! How a host can test what its users will see, with its own code, a fake Herdr, and the content of
+//! the pane.
 //!
 //! `cargo run -p herdr-reporter --example tests_with_fake`
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 use fake_herdr::FakeHerdr;
 use herdr_reporter::{Config, Flushed, Handle, Prompt, Reporter};
 
-/// The code under test: it takes a handle, wherever that reports to.
+/// The code under test. It takes a handle, which may report anywhere.
 fn deploy(pane: &Handle, confirmed: impl FnOnce() -> bool) -> bool {
     let turn = pane.turn();
     let asked = turn.prompt(Prompt::approval("Deploy to staging?"));
@@ -20,8 +20,8 @@ fn deploy(pane: &Handle, confirmed: impl FnOnce() -> bool) -> bool {
     go
 }
 
-/// A reporter in the fake's pane. The process's own variables are not read, so
-/// a test that runs in a real pane never touches it.
+/// A reporter in the fake's pane. It does not read the variables of this process, so a test that is
+/// run in a real pane does not touch that pane.
 fn reporter(herdr: &FakeHerdr) -> Reporter {
     let variables = herdr.env();
     let lookup = move |name: &str| {
@@ -29,7 +29,7 @@ fn reporter(herdr: &FakeHerdr) -> Reporter {
         found.map(|(_, value)| OsString::from(value))
     };
     let mut config = Config::default();
-    // Beside the socket, so that nothing outside the test's folder is touched.
+    // The leases are next to the socket, so that nothing outside the test's folder is touched.
     config.runtime_folder = herdr.socket_path().parent().map(|folder| folder.join("leases"));
     Reporter::builder("deployer").environment(lookup).config(config).start()
 }
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pane = reporter(&herdr);
 
     let went = deploy(&pane, || {
-        // The state as Herdr shows it while the person thinks.
+        // The state that Herdr shows while the person thinks.
         assert_eq!(pane.flush(Duration::from_secs(5)), Flushed::Delivered);
         let seen = herdr.observe(herdr.pane_id()).expect("the pane is there");
         assert_eq!(seen.agent_status, "blocked");

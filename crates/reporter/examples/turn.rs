@@ -1,7 +1,7 @@
-//! Guards: what a value began ends when the value goes, however it goes.
+//! Guards: what began with a value ends when the value is dropped, on every path.
 //!
-//! Run it in a pane of Herdr and watch the sidebar; elsewhere it says that it
-//! is inert, and does the same without any effect:
+//! Run it in a pane of Herdr and watch the sidebar. Elsewhere it says that it is inert and has no
+//! effect:
 //!
 //! `cargo run -p herdr-reporter --example turn`
 
@@ -17,7 +17,7 @@ fn main() {
     if !pane.is_active() {
         println!("not in a pane of Herdr: inert, and nothing has to be different for it");
     }
-    // For a person to see it. A host has no such pauses.
+    // The pauses let a person see the states. A host does not need them.
     let moment = if pane.is_active() { Duration::from_secs(2) } else { Duration::ZERO };
 
     pane.set_session("0b7c1f")
@@ -27,12 +27,12 @@ fn main() {
     println!("the turn ended with {answer:?}");
     sleep(moment);
 
-    // What is not sent yet is dropped by a close, so wait for it first.
+    // A close drops what was not sent yet, so flush first.
     pane.flush(Duration::from_secs(1));
     println!("{:?}, {:?}", pane.counters(), pane.close(Duration::from_millis(500)));
 }
 
-/// A handle reports; it owns nothing and ends nothing, so it goes anywhere.
+/// A handle only reports. It owns nothing and ends nothing, so it can be passed anywhere.
 fn one_turn(pane: &Handle, moment: Duration) -> Result<(), String> {
     let turn = pane.turn(); // working
     pane.set_usage(18_600);

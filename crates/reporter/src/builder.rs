@@ -13,12 +13,15 @@ use crate::engine::{self, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::event::{AgentEvent, EventId, Prompt, PromptKind};
 use crate::machine::{Claim, Ended};
-use crate::program_status::{ProgramStatus, Speaker, Terminal, app_name};
+use crate::program_status::{ProgramStatus, StatusWriter, Terminal, app_name};
 use crate::reporter::Reporter;
 use crate::source::{SourceNotice, source_for};
 use crate::status::{OffReason, Status};
 
 const NAMELESS: &str = "agent";
+
+/// Why a reporter is inert, and a diagnostic if that should not be so.
+type Inert = (Status, Option<Diagnostic>);
 
 /// How a [`Reporter`] is set up.
 #[derive(Debug)]
@@ -29,8 +32,8 @@ pub struct Builder {
     endpoint: Option<Discovery>,
     initial: Option<ReportState>,
     process: Option<u32>,
-    activity: Activity,
-    terminal: Option<Terminal>,
+    pub(crate) activity: Activity,
+    pub(crate) terminal: Option<Terminal>,
 }
 
 impl Builder {
@@ -46,77 +49,67 @@ impl Builder {
         }
     }
 
-    /// What is reported and how; [`Config::default`] otherwise.
+    /// What is reported and how. Default: [`Config::default`].
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
     }
 
-    /// The pane to report to. Without it, the environment says.
+    /// The pane to report to. Default: the pane that the environment names.
     pub fn endpoint(mut self, endpoint: Endpoint) -> Self {
         self.endpoint = Some(Discovery::Found(endpoint));
         self
     }
 
-    /// Where to look variables up instead of this process's environment.
+    /// Reads variables through this function instead of from this process's environment.
     pub fn environment(mut self, lookup: impl Fn(&str) -> Option<OsString>) -> Self {
         self.endpoint = Some(Endpoint::from_env(lookup));
         self
     }
 
-    /// What the agent does already, so that the first report is true
-    /// (failure B18). `Working` is a turn of the main agent that goes on; the
-    /// first [`turn`](crate::Handle::turn) takes it over, and the agent's
-    /// settling ends it. `Blocked` is such a turn with an open prompt, which
-    /// ends when that first turn begins: from then on the host says what is
-    /// asked. Without it the pane is claimed at the first event that bears on
-    /// the state.
+    /// The state that the agent is in already, so that the first report is true (failure B18).
+    /// `Working` is a running turn of the main agent; the first [`turn`](crate::Handle::turn) takes
+    /// it over. `Blocked` is such a turn with an open prompt, which is closed when the first turn
+    /// begins: from then on the host says what is asked. Default: the pane is claimed at the first
+    /// event that says a state.
     pub fn initial(mut self, state: ReportState) -> Self {
         self.initial = Some(state);
         self
     }
 
-    /// What this process is to the pane; only [`Role::Interactive`] reports.
+    /// What this process is to the pane. Only [`Role::Interactive`] reports.
     pub fn role(mut self, role: Role) -> Self {
         self.config.role = role;
         self
     }
 
-    /// The process that has to run in the pane; this one if not said. For a
-    /// reporter that speaks for another process.
+    /// The process that must run in the pane, for a reporter that reports for another process.
+    /// Default: this process.
     pub fn process(mut self, pid: u32) -> Self {
         self.process = Some(pid);
         self
     }
 
-    /// Also tells this terminal what the agent does, with the Program Status
-    /// Protocol (OSC 7501), from a thread of its own; also outside Herdr. Only
-    /// changes go out, at most ten times a second, each time in one write.
-    /// Nothing is written to what is not a terminal. Default: none.
+    /// Also writes what the agent does to this terminal, with the Program Status Protocol (OSC
+    /// 7501), on a thread of its own; this works outside Herdr too. Only changes are written, at
+    /// most ten times a second, each time in one write. Nothing is written if `terminal` is not a
+    /// terminal. Default: none.
     ///
-    /// A host that draws writes the bytes itself, between its own sequences:
-    /// [`Handle::program_status`](crate::Handle::program_status).
-    pub fn program_status(self, terminal: impl Write + IsTerminal + Send + 'static) -> Self {
-        if terminal.is_terminal() { self.terminal(terminal) } else { self }
-    }
-
-    pub(crate) fn terminal(mut self, terminal: impl Write + Send + 'static) -> Self {
-        self.terminal = Some(Terminal::new(terminal));
+    /// A host that draws on the terminal should write the bytes itself, between its own sequences;
+    /// see [`Handle::program_status`](crate::Handle::program_status).
+    pub fn program_status(mut self, terminal: impl Write + IsTerminal + Send + 'static) -> Self {
+        if terminal.is_terminal() {
+            self.terminal = Some(Terminal::new(terminal));
+        }
         self
     }
 
-    /// What is known already, from a reporter that has given the pane back.
-    pub(crate) fn activity(mut self, activity: Activity) -> Self {
-        self.activity = activity;
-        self
-    }
-
-    /// Whether source and label may be used.
+    /// Checks whether the source and the label may be used.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OfficialSource`] for one of Herdr's own pairs,
-    /// [`ErrorKind::InvalidLabel`] for a blank label.
+    /// [`ErrorKind::OfficialSource`] for one of Herdr's own pairs, [`ErrorKind::InvalidLabel`] for
+    /// a blank label.
     pub fn check(&self) -> Result<(), Error> {
         let Some(label) = AgentLabel::normalize(&self.agent) else {
             return Err(Error::new(
@@ -138,36 +131,42 @@ impl Builder {
         }
     }
 
-    /// Starts reporting. Never fails: outside Herdr, when disabled or refused,
-    /// the reporter is inert, has no thread, timer, file or connection, and
-    /// [`status`](crate::Handle::status) says why. Outside Herdr a terminal that
-    /// was given is told all the same.
+    /// Starts reporting. Never fails: outside Herdr, or if it is disabled or refused, the reporter
+    /// is inert. It then has no thread, timer, file or connection, and
+    /// [`status`](crate::Handle::status) says why. A terminal that was given is written to outside
+    /// Herdr too.
     ///
-    /// The reporter that comes back owns the claim: when it is dropped, the
-    /// pane is released.
+    /// The returned reporter owns the claim: when it is dropped, the pane is released.
     pub fn start(mut self) -> Reporter {
-        let terminal = self.terminal.take();
-        let (config, app) = (self.config.clone(), app_name(&self.label()));
-        let (initial, activity) = (self.initial, self.activity.clone());
-        let reporter = self.try_start().unwrap_or_else(|(status, told)| {
-            let shared = Shared::inert(config, app, status);
-            shared.resume(activity);
-            shared.record(initial_events(initial));
-            if let Some(diagnostic) = told {
-                shared.raise(&diagnostic);
-            }
-            shared.end(Ended::NothingToRelease);
-            Reporter::new(shared, None)
+        let app = app_name(&self.label());
+        let plan = self.plan();
+        let inert = plan.as_ref().err().map(|(status, _)| *status);
+        let shared = Shared::new(self.config, app, self.activity, inert);
+        shared.record(initial_events(self.initial));
+        let started = plan.and_then(|plan| {
+            engine::start(&shared, plan).map_err(|error| {
+                shared.fail();
+                let detail = format!("the reporter cannot start: {error}");
+                off(OffReason::Failed, DiagnosticKind::EngineFailed, detail)
+            })
         });
-        let speaker = terminal.and_then(|terminal| speaker(reporter.program_status(), terminal));
-        reporter.with_speaker(speaker)
+        let thread = match started {
+            Ok(thread) => Some(thread),
+            Err((_, diagnostic)) => {
+                if let Some(diagnostic) = diagnostic {
+                    shared.raise(&diagnostic);
+                }
+                shared.end(Ended::NothingToRelease);
+                None
+            }
+        };
+        let status = ProgramStatus::new(shared.clone());
+        let writer = self.terminal.and_then(|terminal| start_writer(status, terminal));
+        Reporter::new(shared, thread, writer)
     }
 
-    /// A running reporter, or why it is inert and what there is to tell if that
-    /// is not as it should be.
-    fn try_start(self) -> Result<Reporter, (Status, Option<Diagnostic>)> {
-        let off =
-            |why, kind, detail: String| (Status::Off(why), Some(Diagnostic::new(kind, detail)));
+    /// What the engine needs, or why the reporter is inert.
+    fn plan(&mut self) -> Result<engine::Plan, Inert> {
         let misconfigured =
             |detail| off(OffReason::Misconfigured, DiagnosticKind::Misconfigured, detail);
         if !self.config.enabled {
@@ -180,34 +179,23 @@ impl Builder {
         if let Some(error) = refused {
             return Err(misconfigured(error.to_string()));
         }
-        let label = self.label();
-        let source = self.source(&label);
-        let Self { config, endpoint, initial, process: agent, activity, .. } = self;
-        if let Some(path) = defers_to(&config) {
+        if let Some(path) = defers_to(&self.config) {
             let detail = format!("{path} is loaded and reports for this pane");
             return Err(off(OffReason::LoadedReporter, DiagnosticKind::Deferred, detail));
         }
-        let discovery = endpoint.unwrap_or_else(|| Endpoint::from_env(|name| env::var_os(name)));
+        let discovery = self.endpoint.take();
+        let discovery = discovery.unwrap_or_else(|| Endpoint::from_env(|name| env::var_os(name)));
         let endpoint = match discovery {
             Discovery::Found(endpoint) => endpoint,
             Discovery::Misconfigured(wrong) => return Err(misconfigured(wrong.to_string())),
             _ => return Err((Status::NotInHerdr, None)),
         };
-        let client = Client::new(endpoint.socket(), config.transport());
-        let app = app_name(&label);
-        let mut claim = Claim::new(endpoint.pane().clone(), source, label, config.clone());
+        let client = Client::new(endpoint.socket(), self.config.transport());
+        let label = self.label();
+        let source = self.source(&label);
+        let mut claim = Claim::new(endpoint.pane().clone(), source, label, self.config.clone());
         claim.seed = RandomState::new().build_hasher().finish();
-        let shared = Shared::new(config, app);
-        shared.resume(activity);
-        shared.record(initial_events(initial));
-        let plan = engine::Plan { claim, client, endpoint, agent };
-        match engine::start(&shared, plan) {
-            Ok(thread) => Ok(Reporter::new(shared, Some(thread))),
-            Err(error) => {
-                let detail = format!("the reporter cannot start: {error}");
-                Err(off(OffReason::Failed, DiagnosticKind::EngineFailed, detail))
-            }
-        }
+        Ok(engine::Plan { claim, client, endpoint, agent: self.process })
     }
 
     fn label(&self) -> AgentLabel {
@@ -221,16 +209,21 @@ impl Builder {
     }
 }
 
-/// Starts the thread that tells the terminal, if there is anything to tell it.
-/// Without one the pane is reported to all the same.
-fn speaker(status: ProgramStatus, terminal: Terminal) -> Option<Speaker> {
+/// Starts the thread that writes to the terminal. If it cannot start, the pane is reported to all
+/// the same.
+fn start_writer(status: ProgramStatus, terminal: Terminal) -> Option<StatusWriter> {
     if status.is_over() {
         return None;
     }
-    let started = Speaker::start(status, terminal);
-    started.inspect_err(|error| tracing::warn!(%error, "the terminal cannot be told")).ok()
+    let started = StatusWriter::start(status, terminal);
+    started.inspect_err(|error| tracing::warn!(%error, "the terminal shows no status")).ok()
 }
 
+fn off(why: OffReason, kind: DiagnosticKind, detail: String) -> Inert {
+    (Status::Off(why), Some(Diagnostic::new(kind, detail)))
+}
+
+/// The path of a loaded reporter that reports in place of this one.
 fn defers_to(config: &Config) -> Option<String> {
     let paths = config.loaded_reporters.iter().map(|path| path.to_string_lossy().into_owned());
     let patterns = || config.defer_to.iter().filter(|pattern| !pattern.is_empty());
@@ -249,7 +242,7 @@ fn initial_events(state: Option<ReportState>) -> Vec<AgentEvent> {
     }
 }
 
-/// The prompt that a reporter starts with if the agent is blocked already.
+/// The id of the prompt that is open at the start if the agent is blocked already.
 pub(crate) fn initial_prompt() -> EventId {
-    EventId::ours(0)
+    EventId::internal(0)
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use herdr_proto::{SourceId, StateKey, Ttl};
 use herdr_socket_transport::Options;
 
-/// What is reported and how. Files and environment are the sidecar's; a
-/// library host sets fields.
+/// What is reported and how. A library host sets the fields; only the sidecar reads them from files
+/// and the environment.
 ///
 /// ```
 /// let mut config = herdr_reporter::Config::default();
@@ -19,73 +19,70 @@ use herdr_socket_transport::Options;
 pub struct Config {
     /// Whether anything is reported at all. Default: true.
     pub enabled: bool,
-    /// Who reports. Default: `custom:` and the agent's label in lower case, with
-    /// `-` for what a source cannot hold.
+    /// The source of the reports. Default: `custom:` and the agent's label in lower case, with `-`
+    /// for each character that a source must not contain.
     pub source: Option<SourceId>,
-    /// Whether the session goes out with the first report of a claim. Default:
-    /// true. Herdr 0.8.2 drops it for custom sources (failure B40).
+    /// Whether the first report of a claim includes the session. Default: true. Herdr 0.8.2 drops
+    /// it for custom sources (failure B40).
     pub report_session: bool,
-    /// Whether the session is shown as token `session`. Default: false.
+    /// Whether the session is shown as the token `session`. Default: false.
     pub session_token: bool,
-    /// Whether the progress of the main agent's turn is shown as token
-    /// `progress`, for example `40%`. Default: false.
+    /// Whether the progress of the main agent's turn is shown as the token `progress`, for example
+    /// `40%`. Default: false.
     pub progress_token: bool,
-    /// Where the pane's title comes from. Default: the session's.
+    /// Where the pane's title comes from. Default: from the events.
     pub title: Source,
-    /// Where the reason of a block comes from. Default: the prompt or run.
+    /// Where the reason for a block comes from. Default: from the prompt or run that waits.
     pub message: Source,
-    /// Where the reason while working comes from. Default: the newest tool.
+    /// Where the reason while working comes from. Default: from the newest tool.
     pub working_message: Source,
-    /// Which tokens go out. Default: model, context and the host's own;
-    /// [`Source::None`] also drops the host's.
+    /// Which tokens are sent. Default: model, context and the host's own tokens. [`Source::None`]
+    /// sends none of them.
     pub tokens: Source,
-    /// Texts for states, used where the host sets none. Blank ones count as
-    /// absent. Default: none.
+    /// Texts for states, used where the host sets none. A blank text counts as absent. Default:
+    /// none.
     pub state_labels: BTreeMap<StateKey, String>,
-    /// For which states the reason is shown as the state's label. Default:
-    /// blocked only.
+    /// The states for which the reason is shown as the state's label. Default: blocked only.
     pub reason_label: ReasonLabel,
-    /// How much of the host's texts goes out. Default: all.
+    /// How much of the host's texts is sent. Default: all.
     pub privacy: Privacy,
     /// Shown instead of the agent's label. Default: none.
     pub display_name: Option<String>,
-    /// How long an idle that follows work waits for work to resume. Default:
-    /// 300 ms.
+    /// How long idle is held back after work, in case work goes on. Default: 300 ms.
     pub settle: Duration,
-    /// How long title, labels and tokens outlive us. They are sent again after
+    /// How long title, labels and tokens stay if they are not refreshed. They are sent again after
     /// a third of it. Default: 180 s.
     pub metadata_ttl: Ttl,
-    /// Whether the pane is read back after a claim and a change of state, to
-    /// see whether it shows them. It is watched all the same, to repair a row
-    /// that somebody took. Default: true.
+    /// Whether the pane is read back after a claim and after a change of the state. If false, it is
+    /// still read at intervals, to repair a row that another writer has taken. Default: true.
     pub verify: bool,
     /// Whether a socket that another user serves is accepted. Default: false.
     pub allow_foreign_socket: bool,
-    /// Whether a request that is safe to repeat goes out again on another
-    /// connection when its answer is late: Herdr looks for a request that comes
-    /// a moment late only 100 ms later. Default: true.
+    /// Whether a request that is safe to repeat is sent a second time, on another connection, when
+    /// its answer is late: a request that just misses Herdr's check for requests waits 100 ms for
+    /// the next check. Default: true.
     pub hedge: bool,
-    /// Whether to claim a pane that is proven not to be ours. Default: false.
+    /// Whether to claim a pane even if this process is proven not to run in it. Default: false.
     pub any_pane: bool,
-    /// What to do on a pane that can be proven neither ours nor foreign.
-    /// Default: claim it.
+    /// What to do if it cannot be proven whether this process runs in the pane. Default: claim the
+    /// pane.
     pub unverified_pane: UnverifiedPane,
-    /// Where leases are kept, by which the processes of this machine agree on
-    /// one reporter per pane. Default: `$XDG_RUNTIME_DIR/herdr-socket-report`,
-    /// else a folder of the user's own in the temporary one.
+    /// The folder of the leases, by which the processes of this machine agree on one reporter for
+    /// each pane. Default: `$XDG_RUNTIME_DIR/herdr-socket-report`, else a folder of this user's own
+    /// in the temporary folder.
     pub runtime_folder: Option<PathBuf>,
     /// What this process is to the pane. Default: [`Role::Interactive`].
     pub role: Role,
-    /// A loaded reporter whose path contains one of these reports for us.
-    /// Default: `herdr-agent-state`.
+    /// If the path of a loaded reporter contains one of these texts, that reporter reports in place
+    /// of this one. Default: `herdr-agent-state`.
     pub defer_to: Vec<String>,
-    /// Paths of the reporters that the host has actually loaded. Default: none.
+    /// The paths of the reporters that the host has loaded. Default: none.
     pub loaded_reporters: Vec<PathBuf>,
-    /// Whether Herdr says the state of the agent. For the sidecar.
+    /// Whether the state is left to Herdr. For the sidecar.
     #[doc(hidden)]
     pub leave_state: bool,
-    /// Whether somebody asked for the agent's label. Otherwise the state is left
-    /// to Herdr where it detects an agent of its own in the pane. For the sidecar.
+    /// Whether the user has set the agent's label. If not, the state is left to Herdr where it
+    /// detects an agent in the pane. For the sidecar.
     #[doc(hidden)]
     pub own_label: bool,
 }
@@ -124,14 +121,14 @@ impl Default for Config {
 }
 
 impl Config {
-    /// How the server is spoken to.
+    /// The options of the transport.
     pub(crate) fn transport(&self) -> Options {
         Options::default().allow_foreign_socket(self.allow_foreign_socket).hedge(self.hedge)
     }
 }
 
-/// Three minutes: long enough for two lost refreshes, short enough that a
-/// killed host's title does not stay for long (failure B55).
+/// Three minutes: long enough for two lost refreshes, short enough that a killed host's title does
+/// not stay for long (failure B55).
 const DEFAULT_TTL: Ttl = match Ttl::from_millis_const(180_000) {
     Some(ttl) => ttl,
     None => panic!("within the range"),
@@ -141,10 +138,10 @@ const DEFAULT_TTL: Ttl = match Ttl::from_millis_const(180_000) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Source {
-    /// From what the events carry.
+    /// From the events.
     #[default]
     Auto,
-    /// It does not go out.
+    /// It is not sent.
     None,
 }
 
@@ -161,24 +158,23 @@ pub enum ReasonLabel {
     Off,
 }
 
-/// How much of the host's texts goes out.
+/// How much of the host's texts is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Privacy {
-    /// What the events carry.
+    /// Everything in the events.
     #[default]
     Text,
-    /// Names of tools, titles and tokens. What an approval is for counts as a
-    /// name; a question becomes `Waiting for an answer`.
+    /// The names of tools, titles and tokens. The text of an approval counts as a name; a question
+    /// becomes `Waiting for an answer`.
     Tool,
-    /// `Waiting for approval`, `Waiting for an answer`, `Workflow needs
-    /// attention`, and the derived model and context. No title, tool name,
-    /// session, label or token of the host.
+    /// Only `Waiting for approval`, `Waiting for an answer`, `Workflow needs attention`, and the
+    /// derived tokens for model and context. No title, tool name, session, label or token of the
+    /// host.
     Fixed,
 }
 
-/// What to do on a pane that can be proven neither ours nor foreign, as in
-/// a container.
+/// What to do if it cannot be proven whether this process runs in the pane, as in a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum UnverifiedPane {

@@ -1,7 +1,7 @@
 //! What keeps reports from showing.
 
 /// Something that keeps reports from showing. It is never a failure of the host. Each kind is
-/// told once, until its cause has gone. The detail contains codes, counts and paths, never
+/// raised once, until its cause has gone. The detail contains codes, counts and paths, never
 /// payloads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

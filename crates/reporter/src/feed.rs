@@ -1,4 +1,4 @@
-//! What hosts are told, as streams: bounded, so that nobody has to read.
+//! Receipts and diagnostics as streams. They are bounded, so a host need not read them.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -16,26 +16,28 @@ use crate::clock::within;
 
 const CAPACITY: usize = 1024;
 
-/// What a reporter tells, in order, for one reader: a [`Stream`] for async
-/// hosts, an iterator ([`iter`](Self::iter)) for others. It ends when the
-/// reporter has ended and everything is read.
+/// The receipts or diagnostics of a reporter, in order, for one reader: a [`Stream`] for async
+/// hosts, an iterator ([`iter`](Self::iter)) for others. It ends when the reporter has ended and
+/// everything is read.
 ///
-/// A reader that falls 1 024 items behind loses the oldest ones, which
-/// [`missed`](Self::missed) counts.
+/// A reader that falls more than 1 024 items behind loses the oldest ones; [`missed`](Self::missed)
+/// counts them.
 #[derive(Debug)]
 pub struct Feed<T> {
+    /// The items from before the reader subscribed.
     earlier: VecDeque<T>,
+    /// The number of the first item that is not one of `earlier`.
     next: u64,
     later: Option<BroadcastStream<(u64, T)>>,
     missed: u64,
 }
 
 impl<T: Clone + Send + 'static> Feed<T> {
-    pub(crate) fn over() -> Self {
+    pub(crate) fn ended() -> Self {
         Self { earlier: VecDeque::new(), next: 0, later: None, missed: 0 }
     }
 
-    /// The next item; `None` when the reporter has ended and all is read. Works
+    /// Waits for the next item; `None` when the reporter has ended and everything is read. Works
     /// under any executor.
     ///
     /// # Cancel safety
@@ -45,23 +47,23 @@ impl<T: Clone + Send + 'static> Feed<T> {
         self.next().await
     }
 
-    /// The next item if it is there.
+    /// The next item, if there is one now.
     pub fn try_recv(&mut self) -> Option<T> {
         unconstrained(self.next()).now_or_never().flatten()
     }
 
-    /// The next item, waited for at most this long; `None` also when the
-    /// reporter has ended and all is read. Blocks.
+    /// Waits for the next item, at most `timeout`; `None` also when the reporter has ended and
+    /// everything is read. Blocks.
     pub fn recv_timeout(&mut self, timeout: Duration) -> Option<T> {
         self.try_recv().or_else(|| pollster::block_on(within(timeout, self.next())).flatten())
     }
 
-    /// All items to the end of the reporter. Blocks while there is none yet.
+    /// All items until the reporter ends. Blocks while there is no item.
     pub fn iter(&mut self) -> impl Iterator<Item = T> {
         std::iter::from_fn(|| pollster::block_on(unconstrained(self.next())))
     }
 
-    /// How many items this reader was too slow for.
+    /// How many items were lost because this reader was too slow.
     pub fn missed(&self) -> u64 {
         self.missed
     }
@@ -80,7 +82,7 @@ impl<T: Clone + Send + 'static> Stream for Feed<T> {
             let Some(later) = &mut self.later else { return Poll::Ready(None) };
             match ready!(later.poll_next_unpin(context)) {
                 Some(Ok((number, item))) if number >= self.next => return Poll::Ready(Some(item)),
-                // It is among the earlier ones.
+                // The item is one of `earlier`.
                 Some(Ok(_)) => {}
                 Some(Err(Lagged(count))) => self.missed += count,
                 None => self.later = None,
@@ -91,56 +93,57 @@ impl<T: Clone + Send + 'static> Stream for Feed<T> {
 
 #[derive(Debug)]
 pub(crate) struct Publisher<T> {
+    /// How many items are kept for later readers.
     keep: usize,
-    told: Mutex<Told<T>>,
+    state: Mutex<State<T>>,
 }
 
 #[derive(Debug)]
-struct Told<T> {
+struct State<T> {
     kept: VecDeque<T>,
     count: u64,
-    /// Made for the first reader.
+    /// `None` while there is no reader.
     sender: Option<Sender<(u64, T)>>,
     ended: bool,
 }
 
 impl<T: Clone + Send + 'static> Publisher<T> {
     pub(crate) fn new(keep: usize) -> Self {
-        let told = Told { kept: VecDeque::new(), count: 0, sender: None, ended: false };
-        Self { keep, told: Mutex::new(told) }
+        let state = State { kept: VecDeque::new(), count: 0, sender: None, ended: false };
+        Self { keep, state: Mutex::new(state) }
     }
 
     pub(crate) fn subscribe(&self) -> Feed<T> {
-        let mut told = self.lock();
-        let later = (!told.ended).then(|| {
-            let sender = told.sender.get_or_insert_with(|| Sender::new(CAPACITY));
+        let mut state = self.lock();
+        let later = (!state.ended).then(|| {
+            let sender = state.sender.get_or_insert_with(|| Sender::new(CAPACITY));
             BroadcastStream::new(sender.subscribe())
         });
-        Feed { earlier: told.kept.clone(), next: told.count, later, missed: 0 }
+        Feed { earlier: state.kept.clone(), next: state.count, later, missed: 0 }
     }
 
     pub(crate) fn publish(&self, item: T) {
         self.publish_unless(item, |_| false);
     }
 
-    /// Publishes it unless one of those that are kept is like it; whether it
-    /// did. Readers are woken, which is code of the host's, after the lock is
-    /// gone.
+    /// Publishes an item unless `like` is true for an item that is kept. Returns whether the item
+    /// was published. Waking a reader runs code of the host, so it is done after the lock is
+    /// released.
     pub(crate) fn publish_unless(&self, item: T, like: impl Fn(&T) -> bool) -> bool {
-        let mut told = self.lock();
-        if told.kept.iter().any(like) {
+        let mut state = self.lock();
+        if state.kept.iter().any(like) {
             return false;
         }
-        let number = told.count;
-        told.count += 1;
-        told.kept.push_back(item.clone());
-        if told.kept.len() > self.keep {
-            told.kept.pop_front();
+        let number = state.count;
+        state.count += 1;
+        state.kept.push_back(item.clone());
+        if state.kept.len() > self.keep {
+            state.kept.pop_front();
         }
-        // Nobody reads any more.
-        let unread = told.sender.take_if(|sender| sender.receiver_count() == 0);
-        let sender = told.sender.clone();
-        drop(told);
+        // The last reader has been dropped.
+        let unread = state.sender.take_if(|sender| sender.receiver_count() == 0);
+        let sender = state.sender.clone();
+        drop(state);
         drop(unread);
         if let Some(sender) = sender {
             let _ = sender.send((number, item));
@@ -149,15 +152,15 @@ impl<T: Clone + Send + 'static> Publisher<T> {
     }
 
     pub(crate) fn end(&self) {
-        let mut told = self.lock();
-        told.ended = true;
-        let sender = told.sender.take();
-        drop(told);
+        let mut state = self.lock();
+        state.ended = true;
+        let sender = state.sender.take();
+        drop(state);
         drop(sender);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Told<T>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -15,21 +15,20 @@ use crate::receipt::Receipt;
 use crate::scopes::{OpenPrompt, Turn};
 use crate::status::{Flushed, Status};
 
-/// Reports what the agent does. Cheap to clone, for any thread; never blocks
-/// on the server and ends nothing when it goes.
+/// Reports what the agent does. A handle is cheap to clone and works on any thread. It never blocks
+/// on the server, and dropping it ends nothing.
 ///
-/// A call folds an event into what is known, under a lock that is never held
-/// over I/O; the engine sends what results. There is no queue, so nothing
-/// grows and nothing is lost: what was replaced before it was sent was
-/// superseded.
+/// A call folds an event into the activity, under a lock that is never held during I/O, and the
+/// engine sends the result. There is no queue, so nothing grows and nothing is lost: a state that
+/// is replaced before it was sent is superseded.
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) shared: Arc<Shared>,
 }
 
 impl Handle {
-    /// Whether there is an engine: inside Herdr, enabled, not ended. Whether the
-    /// pane shows anything says [`status`](Self::status).
+    /// Whether there is a running engine: inside Herdr, enabled, not ended.
+    /// [`status`](Self::status) says whether the events are reported.
     pub fn is_active(&self) -> bool {
         self.shared.is_active()
     }
@@ -43,13 +42,13 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`Refused`] names what of the event does not fit and was left out.
+    /// [`Refused`] names the part of the event that does not fit and was left out.
     pub fn record(&self, event: AgentEvent) -> Result<(), Refused> {
         self.record_all([event]).into_iter().next().map_or(Ok(()), |(_, refused)| Err(refused))
     }
 
-    /// Records many events as one change: nothing in between is sent. Each
-    /// refusal comes with the event's place in the sequence.
+    /// Records many events as one change: no state in between is sent. Each refusal comes with the
+    /// index of its event.
     pub fn record_all(
         &self,
         events: impl IntoIterator<Item = AgentEvent>,
@@ -59,109 +58,105 @@ impl Handle {
 
     /// Begins or continues a session.
     pub fn set_session(&self, id: impl Into<String>) -> &Self {
-        self.tell(AgentEvent::session_started(id))
+        self.report(AgentEvent::session_started(id))
     }
 
-    /// Sets what the session is about; a blank title takes it off.
+    /// Sets the title, which says what the session is about; a blank title clears it.
     pub fn set_title(&self, title: impl Into<String>) -> &Self {
-        self.tell(AgentEvent::title_changed(Some(title.into())))
+        self.report(AgentEvent::title_changed(Some(title.into())))
     }
 
-    /// Takes the title off.
+    /// Clears the title.
     pub fn clear_title(&self) -> &Self {
-        self.tell(AgentEvent::title_changed(None))
+        self.report(AgentEvent::title_changed(None))
     }
 
-    /// Sets which model answers, and how many tokens its context holds; `None`
-    /// or 0 is unknown. A blank model takes it off.
+    /// Sets which model answers, and how many tokens its context window holds; `None` or 0 means
+    /// unknown. A blank model clears it.
     pub fn set_model(&self, model: impl Into<String>, context_window: Option<u64>) -> &Self {
-        self.tell(AgentEvent::model_changed(Some(model.into()), context_window))
+        self.report(AgentEvent::model_changed(Some(model.into()), context_window))
     }
 
-    /// Takes the model off, and what is known of its context window.
+    /// Clears the model and its context window.
     pub fn clear_model(&self) -> &Self {
-        self.tell(AgentEvent::model_changed(None, None))
+        self.report(AgentEvent::model_changed(None, None))
     }
 
-    /// Sets how many tokens of the context are used.
+    /// Sets how many tokens of the context window are used.
     pub fn set_usage(&self, used: u64) -> &Self {
-        self.tell(AgentEvent::usage_changed(used))
+        self.report(AgentEvent::usage_changed(used))
     }
 
-    /// Sets one of the host's own tokens; a blank text takes it off.
+    /// Sets one of the host's own tokens; a blank text clears it.
     pub fn set_token(&self, key: impl Into<String>, text: impl Into<String>) -> &Self {
-        self.tell(AgentEvent::tokens_changed([(key.into(), Some(text.into()))]))
+        self.report(AgentEvent::tokens_changed([(key.into(), Some(text.into()))]))
     }
 
-    /// Takes one of the host's own tokens off.
+    /// Clears one of the host's own tokens.
     pub fn clear_token(&self, key: impl Into<String>) -> &Self {
-        self.tell(AgentEvent::tokens_changed([(key.into(), None)]))
+        self.report(AgentEvent::tokens_changed([(key.into(), None)]))
     }
 
-    /// Sets the text for a state; a blank one falls back to the configured one.
+    /// Sets the text for a state; a blank text falls back to the configured one.
     pub fn set_label(&self, state: StateKey, text: impl Into<String>) -> &Self {
-        self.tell(AgentEvent::labels_changed([(state, Some(text.into()))]))
+        self.report(AgentEvent::labels_changed([(state, Some(text.into()))]))
     }
 
     /// Falls back to the configured text for a state.
     pub fn clear_label(&self, state: StateKey) -> &Self {
-        self.tell(AgentEvent::labels_changed([(state, None)]))
+        self.report(AgentEvent::labels_changed([(state, None)]))
     }
 
-    /// Sets the state, for hosts that know only states. `Unknown` counts as
-    /// idle.
+    /// Sets the state, for hosts that know only states. `Unknown` counts as idle.
     pub fn set_state(&self, state: ReportState) -> &Self {
-        self.tell(AgentEvent::state_set(state, None))
+        self.report(AgentEvent::state_set(state, None))
     }
 
     /// Gives the pane back until the next event.
     pub fn release(&self) -> &Self {
-        self.tell(AgentEvent::Release)
+        self.report(AgentEvent::Release)
     }
 
-    /// Begins a turn of the agent: working until the value goes. Turns may
-    /// overlap.
+    /// Begins a turn of the agent, which is working until the result is dropped. Turns may overlap.
     pub fn turn(&self) -> Turn {
         Turn::begin(self.clone())
     }
 
-    /// Opens a prompt of no turn: blocked until the value goes, also when turns
-    /// end.
+    /// Opens a prompt that belongs to no turn. The agent is blocked until the result is dropped,
+    /// even if turns end.
     pub fn prompt(&self, prompt: Prompt) -> OpenPrompt {
         OpenPrompt::open(self.clone(), None, prompt)
     }
 
-    /// Waits until everything before it is delivered, or will not be; an idle
-    /// does not settle first. Blocks the caller, `timeout` at most.
+    /// Waits until everything that was recorded before has been delivered or will not be delivered.
+    /// Idle is not held back meanwhile. Blocks the caller for at most `timeout`.
     pub fn flush(&self, timeout: Duration) -> Flushed {
         self.shared.flush(timeout)
     }
 
-    /// As [`flush`](Self::flush), without blocking; works under any executor.
-    /// The time is kept by a thread that all such waits of the process share, so
-    /// it passes whatever holds the reporter up.
+    /// As [`flush`](Self::flush), without blocking; works under any executor. A timer thread that
+    /// all such waits of the process share ends the wait, even if the reporter hangs.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses the answer and nothing else.
+    /// Dropping the future only loses the answer.
     pub async fn flush_async(&self, timeout: Duration) -> Flushed {
         self.shared.flush_async(timeout).await
     }
 
-    /// What becomes of reports from now on. Each call makes a feed of its own.
+    /// What becomes of reports from now on. Each call makes a new feed.
     pub fn receipts(&self) -> Feed<Receipt> {
-        self.shared.receipts()
+        if self.shared.is_forked() { Feed::ended() } else { self.shared.receipts.subscribe() }
     }
 
-    /// What keeps reports from showing: first what was told before, then what
-    /// comes.
+    /// What keeps reports from showing: first the earlier diagnostics, then the new ones.
     pub fn diagnostics(&self) -> Feed<Diagnostic> {
-        self.shared.diagnostics()
+        if self.shared.is_forked() { Feed::ended() } else { self.shared.diagnostics.subscribe() }
     }
 
-    /// What the agent does, as bytes for its terminal, for hosts that write them
-    /// themselves; [`Builder::program_status`](crate::Builder::program_status)
-    /// is for others. One terminal needs one of these.
+    /// What the agent does, as bytes for its terminal, for hosts that write to the terminal
+    /// themselves. Other hosts use [`Builder::program_status`](crate::Builder::program_status).
+    /// Make one value for each terminal.
     pub fn program_status(&self) -> ProgramStatus {
         ProgramStatus::new(self.shared.clone())
     }
@@ -171,9 +166,8 @@ impl Handle {
         self.shared.counters()
     }
 
-    /// For events that are always taken, or whose refusal is told as a
-    /// diagnostic.
-    pub(crate) fn tell(&self, event: AgentEvent) -> &Self {
+    /// Records an event that cannot be refused, or whose refusal the diagnostic shows well enough.
+    pub(crate) fn report(&self, event: AgentEvent) -> &Self {
         self.record_all([event]);
         self
     }

@@ -7,7 +7,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fnv::FnvHasher;
-use herdr_proto::PaneId;
 use herdr_socket_transport::Endpoint;
 
 use crate::config::Config;
@@ -18,9 +17,9 @@ use crate::runtime;
 /// The file by which the processes of this machine agree on who reports for a pane. A reporter
 /// holds its lock alone; one-shots share the lock with each other while they report.
 ///
-/// The file is never removed: a process that holds the lock of a removed file would share the
-/// pane with a process that made a new file. The kernel drops the lock when its holder dies,
-/// however it dies.
+/// The file is never removed: a process that holds the lock of a removed file would share the pane
+/// with a process that made a new file. The kernel drops the lock when its holder dies, however it
+/// dies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LeaseFile {
     path: PathBuf,
@@ -28,11 +27,16 @@ pub struct LeaseFile {
 
 impl LeaseFile {
     /// The lease of a pane, in [`Config::runtime_folder`]. If that is not set, the first usable
-    /// folder is used, and made if it is missing: `herdr-socket-report` in `$XDG_RUNTIME_DIR`, or
-    /// a folder of this user's own in the temporary folder.
+    /// folder is used, and made if it is missing: `herdr-socket-report` in `$XDG_RUNTIME_DIR`, or a
+    /// folder of this user's own in the temporary folder.
+    ///
+    /// The name contains the pane's id in the environment, because the processes of a moved pane
+    /// keep that id.
     pub fn of_pane(config: &Config, pane: &Endpoint) -> Self {
         let folder = config.runtime_folder.clone().unwrap_or_else(runtime::folder);
-        Self::of(&folder, pane.socket(), pane.pane())
+        let (socket, pane) = (real(pane.socket()), pane.pane().as_str());
+        let name = stable_hash(&[socket.as_os_str().as_encoded_bytes(), pane.as_bytes()]);
+        Self { path: folder.join(format!("{name:016x}.lock")) }
     }
 
     /// Where the file is. Everything else that belongs to the pane's reporter lies next to it.
@@ -45,9 +49,9 @@ impl LeaseFile {
         self.path.with_extension("sock")
     }
 
-    /// The control socket that the supervisor of `process` has, if there is such a supervisor,
-    /// whoever holds the lease. The name contains the start of the process, so no later process
-    /// has the same.
+    /// The control socket of the supervisor that watches `process`, if there is such a supervisor.
+    /// It does not depend on who holds the lease. The name contains the start time of the process,
+    /// so no later process gets the same name.
     #[cfg(unix)]
     pub fn supervisor_socket(&self, process: u32) -> PathBuf {
         let started = Process::of(process).map_or(0, |process| process.started);
@@ -89,14 +93,6 @@ impl LeaseFile {
         held.is_some() && std::fs::symlink_metadata(&self.path).map(identity).ok() == held
     }
 
-    /// The lease of a pane, by the pane's id in the environment: the processes of a moved pane
-    /// keep that id.
-    pub(crate) fn of(folder: &Path, socket: &Path, pane: &PaneId) -> Self {
-        let socket = real(socket);
-        let name = stable_hash(&[socket.as_os_str().as_encoded_bytes(), pane.as_str().as_bytes()]);
-        Self { path: folder.join(format!("{name:016x}.lock")) }
-    }
-
     /// Takes the lease for this process alone; `None` if another process has it. May block on a
     /// disk that hangs, never on another holder.
     ///
@@ -107,8 +103,8 @@ impl LeaseFile {
         Self::unless_taken(self.open()?, File::try_lock)
     }
 
-    /// Shares the lease with other one-shots; `None` if a reporter has it. May block on a disk
-    /// that hangs, never on another holder.
+    /// Shares the lease with other one-shots; `None` if a reporter has it. May block on a disk that
+    /// hangs, never on another holder.
     ///
     /// # Errors
     ///
@@ -148,8 +144,8 @@ fn real(socket: &Path) -> PathBuf {
     canonical(socket).or_else(in_folder).unwrap_or_else(|| socket.to_path_buf())
 }
 
-/// The process that the supervisor with this socket watches, and whether that process still
-/// lives; `None` if the socket's name does not tell.
+/// The process that the supervisor with this socket watches, and whether that process still lives;
+/// `None` if the socket's name does not tell.
 #[cfg(unix)]
 pub fn supervised_by(socket: &Path) -> Option<(u32, bool)> {
     let (_, process, started) = named(socket)?;

@@ -1,10 +1,10 @@
-//! Reports a coding agent's state to its [Herdr](https://herdr.dev) pane, and
-//! checks that the pane shows it.
+//! Reports the state of a coding agent to its [Herdr](https://herdr.dev) pane, and checks that the
+//! pane shows it.
 //!
-//! The server answers `ok` and may have ignored the report. This crate sends
-//! guarded reports over the pane's socket, reads the pane back, recovers where
-//! it can and otherwise says why it cannot. It spawns no process, installs no
-//! handler and never blocks the host on the server.
+//! The server answers `ok` even to a report that it ignores. This crate sends guarded reports over
+//! the pane's socket, reads the pane back, recovers where it can, and otherwise says why the report
+//! does not show. It spawns no process, installs no handler, and never makes the host wait for the
+//! server.
 //!
 //! ```
 //! use std::time::Duration;
@@ -15,15 +15,15 @@
 //! # let lookup = move |name: &str| {
 //! #     variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.into())
 //! # };
-//! let pane = Reporter::builder("my-agent") // never fails; inert outside Herdr
+//! let pane = Reporter::builder("my-agent") // `start` never fails; inert outside Herdr
 //! #   .environment(lookup)
 //!     .start();
 //! pane.set_session("0b7c1f").set_title("Fix the login redirect");
 //! let turn = pane.turn(); // working
 //! {
-//!     let _tool = turn.tool("grep"); // ids are made; drop = finished
+//!     let _tool = turn.tool("grep"); // finished when it is dropped
 //! }
-//! let ask = turn.prompt(Prompt::approval("Run cargo test?")); // blocked, the reason visible
+//! let ask = turn.prompt(Prompt::approval("Run cargo test?")); // blocked, with the reason
 //! # pane.flush(Duration::from_secs(5));
 //! # let seen = herdr.observe(herdr.pane_id()).unwrap();
 //! # assert_eq!(seen.agent_status, "blocked");
@@ -37,16 +37,15 @@
 //!
 //! # Parts
 //!
-//! - [`AgentEvent`] is what a host says; the calls of a [`Handle`] say the usual
-//!   ones.
-//! - [`Reporter`] owns a claim, and any number of [`Handle`]s report to it. One
-//!   thread with a runtime of its own sends what results.
-//! - [`ProgramStatus`] and [`Builder::program_status`] tell a terminal the same,
-//!   also outside Herdr.
-//! - [`Status`] says whether the pane shows it, a [`Receipt`] what became of
-//!   each report, a [`Diagnostic`] what keeps them from showing.
+//! - [`AgentEvent`] is one thing that a host says. A [`Handle`] has a call for each usual event.
+//! - [`Reporter`] owns a claim, and any number of [`Handle`]s report through it. One thread with
+//!   its own runtime sends the reports.
+//! - [`ProgramStatus`] and [`Builder::program_status`] show the same in a terminal, also outside
+//!   Herdr.
+//! - [`Status`] says whether the events are reported, a [`Receipt`] what became of one report,
+//!   and a [`Diagnostic`] what keeps reports from showing.
 //!
-//! Every type that these calls name is here; a host depends on this crate alone.
+//! Every type in these calls is re-exported here, so a host depends on this crate alone.
 
 mod activity;
 mod builder;
@@ -97,9 +96,9 @@ pub use scopes::{OpenPrompt, ToolRun, Turn};
 pub use scrub::scrub;
 pub use status::{Flushed, OffReason, Status};
 
-/// The README's example and those of the guide for hosts are tests.
+/// Runs the examples of the README and of the guide for hosts as tests.
 #[cfg(doctest)]
-mod documents {
+mod document_tests {
     #[doc = include_str!("../README.md")]
     struct Readme;
 

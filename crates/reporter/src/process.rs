@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 /// The most ancestors that are looked at; a longer chain is a circle.
 const ANCESTORS_MAX: usize = 64;
 
-/// A process at the moment when it was looked at. A process outside of this process's namespace
-/// has the number 0.
+/// A process at the moment when it was looked at. A process outside of this process's namespace has
+/// the number 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Process {
@@ -28,8 +28,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Looks at a process; `None` if there is no such process, or if the system does not tell.
-    /// Only Linux tells.
+    /// Reads the state of a process; `None` if there is no such process, or on systems other than
+    /// Linux.
     pub fn of(pid: u32) -> Option<Self> {
         tells_of_processes().then_some(())?;
         Self::read(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
@@ -75,8 +75,8 @@ pub fn descends(pid: u32, from: u32) -> bool {
     pid == from || ancestors(pid).any(|ancestor| ancestor == from)
 }
 
-/// Whether a process runs the program `name`, by the process's name or by the file that it, or
-/// its interpreter, was started with. Only Linux tells.
+/// Whether a process runs the program `name`, by the process's name or by the file that it, or its
+/// interpreter, was started with. Works only on Linux.
 pub fn is_program(pid: u32, name: &str) -> bool {
     let read = |what: &str| std::fs::read(format!("/proc/{pid}/{what}")).unwrap_or_default();
     let is = |word: &[u8]| {
@@ -87,7 +87,7 @@ pub fn is_program(pid: u32, name: &str) -> bool {
 }
 
 /// The leader of a process's session, or 0 if the leader is outside of this namespace; `None` if
-/// there is no such process, or if the system does not tell.
+/// there is no such process, or if processes cannot be read.
 #[cfg(target_os = "linux")]
 pub fn session_of(pid: u32) -> Option<u32> {
     // Not `getsid`: its wrapper does not expect a leader with the number 0.
@@ -101,8 +101,8 @@ pub fn session_of(pid: u32) -> Option<u32> {
     u32::try_from(session.as_raw_nonzero().get()).ok()
 }
 
-/// Whether the process lives. A process that has ended and that its parent has not waited for
-/// does not, where the system tells.
+/// Whether the process lives. On Linux, a process that has ended but that its parent has not waited
+/// for does not count as living.
 #[cfg(unix)]
 pub fn lives(pid: u32) -> bool {
     match Process::of(pid) {

@@ -100,7 +100,7 @@ impl Outcome {
     }
 }
 
-/// Why a report does not show, as a read-back tells it (protocol §5.8).
+/// Why a report does not show, as a read-back shows (protocol §5.8).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {

@@ -2,8 +2,8 @@ use std::process::Command;
 
 use herdr_socket_transport::env;
 
-/// Removes Herdr's variables from the environment of a child process, so that an agent
-/// that runs as a tool neither takes over nor releases this pane (failure B19).
+/// Removes Herdr's variables from the environment of a child process, so that an agent that runs as
+/// a tool neither takes over nor releases this pane (failure B19).
 ///
 /// ```
 /// let mut tool = std::process::Command::new("make");

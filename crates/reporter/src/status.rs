@@ -1,4 +1,4 @@
-//! Whether the pane shows what the host says, and if not, why.
+//! Whether the events of the host are reported, and if not, why.
 
 use crate::config::Role;
 
@@ -14,10 +14,10 @@ pub enum Status {
     Off(OffReason),
     /// The server does not answer. What is wanted is sent once it does.
     WaitingForServer,
-    /// Another process reports for the pane. This reporter takes over within two seconds after
-    /// that process has ended.
+    /// Another process reports for the pane. This reporter takes over within two seconds after that
+    /// process has ended.
     Deferred {
-        /// The number of that process, where the system tells.
+        /// The pid of that process, on Linux.
         to: Option<u32>,
     },
     /// The process does not run in the pane that its environment names.
@@ -44,8 +44,8 @@ pub enum OffReason {
     LoadedReporter,
     /// A newer reporter of this process owns the pane.
     NewerReporter,
-    /// This process is a copy of the one that started the reporter, made by `fork`. It may start
-    /// a reporter of its own.
+    /// This process is a copy of the one that started the reporter, made by `fork`. It may start a
+    /// reporter of its own.
     Forked,
     /// The reporter could not start or has failed; a diagnostic says why.
     Failed,

@@ -1,4 +1,4 @@
-//! The lines of the event language: what is taken, and what is said of what is not.
+//! The lines of the event language: which are accepted, and the errors for those that are not.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -14,7 +14,7 @@ fn reason(line: &str) -> String {
 }
 
 #[test]
-fn each_mistake_names_what_where_and_what_would_be_right() {
+fn each_error_names_the_place_the_problem_and_what_is_expected() {
     for (line, expected) in [
         ("{not json", "not JSON (column 2)"),
         ("[1,2]", "JSON, but not an object"),
@@ -63,7 +63,7 @@ fn each_mistake_names_what_where_and_what_would_be_right() {
 }
 
 #[test]
-fn what_is_nested_too_deep_is_called_so() {
+fn json_that_is_nested_too_deeply_has_its_own_error() {
     let deep = format!(r#"{{"event": "release", "x": {}"#, "[".repeat(10_000));
     assert!(reason(&deep).contains("nested too deep (column 1"), "{}", reason(&deep));
 }
@@ -76,7 +76,7 @@ fn read(line: &[u8]) -> AgentEvent {
 }
 
 #[test]
-fn an_event_that_is_written_is_read_as_the_same() {
+fn a_serialized_event_is_read_as_the_same_event() {
     let texts = |key: &str| [(key.to_owned(), Some("\"x\"".to_owned())), ("y".into(), None)];
     let mut session = SessionStarted::new("s");
     session.title = Some("T".into());
@@ -108,7 +108,7 @@ fn an_event_that_is_written_is_read_as_the_same() {
 }
 
 #[test]
-fn f34_f35_a_text_that_is_not_quite_unicode_costs_nothing() {
+fn f34_f35_a_text_that_is_not_quite_unicode_does_not_cost_an_event() {
     for (label, shown) in [
         (&br"rm \ud83d"[..], "rm \u{fffd}"),
         (br"\ude00\ud83d", "\u{fffd}\u{fffd}"),
@@ -146,7 +146,7 @@ fn f37_a_long_kind_of_prompt_blocks_as_any_that_is_not_known() {
 }
 
 #[test]
-fn numbers_are_taken_as_texts_of_tokens() {
+fn numbers_are_accepted_as_texts_of_tokens() {
     let line = br#"{"event":"tokens_changed","tokens":{"n":3,"t":"x"}}"#;
     let token = |key: &str, text: &str| (key.to_owned(), Some(text.to_owned()));
     assert_eq!(read(line), AgentEvent::tokens_changed([token("n", "3"), token("t", "x")]));
@@ -165,8 +165,8 @@ fn f38_numbers_are_ids_too() {
 fn an_id_that_is_too_long_is_named_with_the_limit() {
     let long = "x".repeat(ID_MAX_BYTES + 1);
     let line = format!(r#"{{"event": "tool_finished", "tool_id": "{long}"}}"#);
-    let told = reason(&line);
-    assert_eq!(told, "tool_finished: `tool_id` has 1025 bytes; expected up to 1024 bytes");
+    let message = reason(&line);
+    assert_eq!(message, "tool_finished: `tool_id` has 1025 bytes; expected up to 1024 bytes");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn values_are_never_repeated() {
 }
 
 #[test]
-fn whole_numbers_of_other_writers_are_taken() {
+fn whole_numbers_in_other_notations_are_accepted() {
     for used in ["12400", "12400.0", "1.24e4"] {
         let line = format!(r#"{{"event": "usage_changed", "used": {used}}}"#);
         let Some(EventLine::Event(AgentEvent::UsageChanged { used, .. })) =
@@ -189,7 +189,7 @@ fn whole_numbers_of_other_writers_are_taken() {
 }
 
 #[test]
-fn null_is_nobody_for_a_prompt_and_the_main_agent_elsewhere() {
+fn a_null_agent_is_no_agent_for_a_prompt_and_otherwise_the_main_agent() {
     let parse = |line: &str| EventLine::parse(line.as_bytes()).unwrap().unwrap();
     let prompt =
         parse(r#"{"event": "prompt_opened", "prompt_id": "p", "kind": "x", "agent_id": null}"#);

@@ -1,7 +1,7 @@
-//! Where nothing is to be reported, nothing is there: no thread, no connection,
-//! and no word unless something is set up wrongly.
+//! A reporter that must not report has no thread and no connection, and raises a diagnostic only if
+//! something is set up wrongly.
 //!
-//! One test, since it counts the threads of the process.
+//! There is only one test, because it counts the threads of the process.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -30,7 +30,7 @@ fn with(change: impl FnOnce(&mut Config)) -> Config {
     changed
 }
 
-/// What Herdr sets, with one variable changed or taken away.
+/// Herdr's variables, with one variable changed or removed.
 fn environment(
     herdr: &FakeHerdr,
     name: &'static str,
@@ -48,7 +48,7 @@ fn outside(herdr: &FakeHerdr) -> Vec<Case> {
     let socket = herdr.socket_path().to_string_lossy();
     let mut cases =
         vec![("outside Herdr".to_owned(), Reporter::builder("host").environment(|_| None), None)];
-    for (name, value, told) in [
+    for (name, value, expected_kind) in [
         ("HERDR_ENV", None, None),
         ("HERDR_ENV", Some("0"), None),
         ("HERDR_ENV", Some(""), None),
@@ -64,7 +64,7 @@ fn outside(herdr: &FakeHerdr) -> Vec<Case> {
         ("HERDR_SOCKET_PATH", Some(&*format!("{socket}\n")), misconfigured),
     ] {
         let builder = Reporter::builder("host").environment(environment(herdr, name, value));
-        cases.push((format!("{name}={value:?}"), builder, told));
+        cases.push((format!("{name}={value:?}"), builder, expected_kind));
     }
     cases
 }
@@ -109,7 +109,7 @@ fn left_to_others(builder: impl Fn(&str) -> Builder) -> Vec<Case> {
     cases
 }
 
-/// All that a host may do.
+/// Makes every kind of call.
 fn use_everything(pane: &Handle) {
     pane.set_session("s").set_title("T").set_model("m", None).set_usage(1).set_token("k", "v");
     let turn = pane.turn();
@@ -124,7 +124,7 @@ fn use_everything(pane: &Handle) {
 }
 
 #[test]
-fn what_is_inert_leaves_no_trace() {
+fn an_inert_reporter_leaves_no_trace() {
     let herdr = FakeHerdr::start().unwrap();
     let endpoint = Endpoint::new(herdr.socket_path(), PaneId::parse(herdr.pane_id()).unwrap());
     let builder = |label: &str| Reporter::builder(label).endpoint(endpoint.clone());
@@ -132,12 +132,12 @@ fn what_is_inert_leaves_no_trace() {
 
     let leases = herdr.socket_path().with_file_name("leases");
     let before = threads();
-    for (name, builder, told) in cases.into_iter().flatten() {
+    for (name, builder, expected_kind) in cases.into_iter().flatten() {
         let pane = builder.start();
         assert_eq!(threads(), before, "{name}");
         assert!(!pane.is_active(), "{name}");
         let status = pane.status();
-        let expected = match told {
+        let expected = match expected_kind {
             None => matches!(
                 status,
                 Status::NotInHerdr | Status::Off(OffReason::Disabled | OffReason::Role(_))
@@ -148,15 +148,15 @@ fn what_is_inert_leaves_no_trace() {
         assert!(expected, "{name}: {status:?}");
         use_everything(&pane);
         let mut diagnostics = pane.diagnostics();
-        let kinds: Vec<_> = diagnostics.iter().map(|told| told.kind).collect();
-        assert_eq!(kinds, Vec::from_iter(told), "{name}");
+        let kinds: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.kind).collect();
+        assert_eq!(kinds, Vec::from_iter(expected_kind), "{name}");
         assert_eq!(pane.close(Duration::from_secs(60)), Ended::NothingToRelease, "{name}");
         assert_eq!(threads(), before, "{name}");
     }
     assert_eq!(herdr.connections(), 0);
     assert!(!leases.exists());
 
-    // What does not keep a reporter from reporting.
+    // These settings do not make a reporter inert.
     for (name, config) in [
         ("a loaded reporter of another kind", with(|c| c.loaded_reporters = vec!["/x.ts".into()])),
         (

@@ -1,5 +1,5 @@
-//! Every recorded session, folded line by line, passes through the states
-//! that its expectation names and ends with its title and tokens.
+//! Every recorded session, folded line by line, passes through the states that its expectation
+//! names and ends with its title and tokens.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

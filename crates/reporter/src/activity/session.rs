@@ -2,46 +2,48 @@ use herdr_proto::{InvalidValue, ResumeArgv, SessionId, SessionPath};
 
 use crate::event::SessionStarted;
 
-/// A session as far as the server takes it.
+/// The parts of a session that the server accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Session {
-    /// The id, if the server would not drop it.
+    /// The id, if it is valid.
     pub id: Option<SessionId>,
-    /// The path, if the server would not drop it.
+    /// The path, if it is valid.
     pub path: Option<SessionPath>,
-    /// The command that restarts the agent, if it is well-formed.
+    /// The command that restarts the agent, if it is valid.
     pub resume_argv: Option<ResumeArgv>,
 }
 
-/// The pane's session, as far as anything depends on it.
+/// The pane's session.
 #[derive(Debug, Clone)]
 pub(super) struct KnownSession {
-    /// As the host has it.
+    /// The id as the host gave it.
     pub(super) id: String,
-    /// What goes out; nothing if the server would drop all of it.
+    /// What is sent; `None` if the server would drop all of it.
     pub(super) sent: Option<Session>,
 }
 
 impl KnownSession {
-    /// What is known of it, and what of it the server would drop.
+    /// The session, and the values in it that the server would drop or refuse.
     pub(super) fn of(session: SessionStarted) -> (Self, Vec<InvalidValue>) {
-        let mut wrong = Vec::new();
+        let mut invalid = Vec::new();
         let sent = Session {
-            // Any id tells one session from another and may be shown as a
-            // token, so one that the server would drop is no mistake.
+            // An id that the server would drop is not an error: it still tells sessions apart, and
+            // can be shown as a token.
             id: SessionId::parse(session.session_id.as_str()).ok(),
-            path: session.session_path.and_then(|path| kept(SessionPath::parse(path), &mut wrong)),
+            path: session
+                .session_path
+                .and_then(|path| valid(SessionPath::parse(path), &mut invalid)),
             resume_argv: session
                 .resume_argv
-                .and_then(|argv| kept(ResumeArgv::parse(argv), &mut wrong)),
+                .and_then(|argv| valid(ResumeArgv::parse(argv), &mut invalid)),
         };
-        // An empty one would be told as sent.
+        // A session without an id and a path must not get a receipt.
         let sent = (sent.id.is_some() || sent.path.is_some()).then_some(sent);
-        (Self { id: session.session_id, sent }, wrong)
+        (Self { id: session.session_id, sent }, invalid)
     }
 }
 
-fn kept<T>(parsed: Result<T, InvalidValue>, wrong: &mut Vec<InvalidValue>) -> Option<T> {
-    parsed.map_err(|why| wrong.push(why)).ok()
+fn valid<T>(parsed: Result<T, InvalidValue>, invalid: &mut Vec<InvalidValue>) -> Option<T> {
+    parsed.map_err(|error| invalid.push(error)).ok()
 }

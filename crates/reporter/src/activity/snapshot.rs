@@ -5,31 +5,31 @@ use herdr_proto::{PresentationText, ReportState, StateKey, StateLabels, TokenKey
 
 use super::session::Session;
 use super::work::Reason;
-use super::{Activity, show_context, text};
+use super::{Activity, clean, show_context};
 use crate::config::{Config, Privacy, ReasonLabel, Source};
 use crate::event::PromptKind;
 
-/// What a pane is to show now.
+/// What a pane should show now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snapshot {
     /// The state.
     pub state: ReportState,
-    /// Why; goes out as the report's `message`.
+    /// The reason for the state; sent as the `message` of the report.
     pub reason: Option<PresentationText>,
-    /// Title, name and labels.
+    /// Title, display name and labels.
     pub presentation: Presentation,
-    /// Every token of ours.
+    /// All tokens.
     pub tokens: BTreeMap<TokenKey, PresentationText>,
     /// The session, for the first report of a claim.
     pub session: Option<Session>,
-    /// Another number means: send it again, though nothing changed.
+    /// A different number means that everything must be sent again, although nothing changed.
     pub resend: u64,
 }
 
 impl Snapshot {
-    /// The same of an agent whose process is stopped: idle, and the label says
-    /// why (failure B29).
+    /// The same snapshot while the agent's process is stopped: idle, with a label that says so
+    /// (failure B29).
     #[must_use]
     pub fn suspended(mut self) -> Self {
         if self.state != ReportState::Unknown {
@@ -37,22 +37,23 @@ impl Snapshot {
         }
         self.reason = None;
         for state in [StateKey::Idle, StateKey::Done] {
-            self.presentation.labels.extend(text::clean(Some(SUSPENDED)).map(|text| (state, text)));
+            let label = PresentationText::normalize(SUSPENDED);
+            self.presentation.labels.extend(label.map(|label| (state, label)));
         }
         self
     }
 }
 
-/// Title, display name and labels: one record on the server, always sent
-/// whole (failure B42).
+/// Title, display name and labels. The server keeps them as one record, so they are always sent
+/// together (failure B42).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Presentation {
-    /// What the agent is about.
+    /// What the session is about.
     pub title: Option<PresentationText>,
-    /// Shown instead of the label.
+    /// Shown instead of the agent's label.
     pub display_agent: Option<PresentationText>,
-    /// Shown instead of the states' names.
+    /// Shown instead of the names of the states.
     pub labels: StateLabels,
 }
 
@@ -63,7 +64,7 @@ impl Presentation {
     }
 }
 
-/// What a stopped agent's idle is called.
+/// The label of idle while the agent's process is stopped.
 pub(super) const SUSPENDED: &str = "suspended";
 
 const MODEL: &str = "model";
@@ -71,19 +72,17 @@ const CONTEXT: &str = "ctx";
 const SESSION: &str = "session";
 const PROGRESS: &str = "progress";
 
-/// Whether a token of this name is made here, so that hiding it means
-/// something.
+/// Whether a token with this key is derived from events, so that the host can hide it.
 pub(super) fn is_derived(key: &TokenKey) -> bool {
     matches!(key.as_str(), MODEL | CONTEXT | SESSION | PROGRESS)
 }
 
 impl Activity {
-    /// What the pane is to show, as far as the settings let it; `None` while
-    /// there is no state to report.
+    /// What the pane should show with these settings; `None` while there is no state to report.
     pub fn snapshot(&self, config: &Config) -> Option<Snapshot> {
-        // Where Herdr says the state, titles show without one of ours.
-        let unsaid = (config.leave_state && !self.released).then_some(ReportState::Unknown);
-        let state = self.state().or(unsaid)?;
+        // If the state is left to Herdr, the title is reported even before the host says a state.
+        let unknown = (config.leave_state && !self.released).then_some(ReportState::Unknown);
+        let state = self.state().or(unknown)?;
         let reason = self.reason(state, config);
         Some(Snapshot {
             state,
@@ -95,8 +94,8 @@ impl Activity {
         })
     }
 
-    fn reason(&self, state: ReportState, config: &Config) -> Option<PresentationText> {
-        words(self.work.reason(state)?, state, config)
+    pub(super) fn reason(&self, state: ReportState, config: &Config) -> Option<PresentationText> {
+        reason_text(self.work.reason(state)?, state, config)
     }
 
     fn presentation(
@@ -116,27 +115,27 @@ impl Activity {
         }
         let shown = match config.reason_label {
             ReasonLabel::Off => false,
-            // What a command says with a state is there to be seen.
+            // The label that a command sets together with a state is always shown.
             ReasonLabel::Blocked => {
                 state == ReportState::Blocked
-                    || matches!(self.work.reason(state), Some(Reason::LastWord(_)))
+                    || matches!(self.work.reason(state), Some(Reason::SetAtEnd(_)))
             }
             ReasonLabel::All => true,
         };
         if let Some(reason) = reason.filter(|_| shown) {
             let key = StateKey::from(state);
             let label = match labels.get(&key) {
-                Some(label) => text::clean(Some(&format!("{label}: {reason}"))),
+                Some(label) => PresentationText::normalize(&format!("{label}: {reason}")),
                 None => Some(reason.clone()),
             };
             labels.extend(label.map(|label| (key, label)));
         }
         if let Some(idle) = labels.get(&StateKey::Idle).cloned() {
-            // Herdr calls an idle that nobody has seen done.
+            // Herdr shows idle as done until a person has looked at the pane.
             labels.entry(StateKey::Done).or_insert(idle);
         }
         let title = self.shown_title(config);
-        Presentation { title, display_agent: text::clean(config.display_name.as_deref()), labels }
+        Presentation { title, display_agent: clean(config.display_name.as_deref()), labels }
     }
 
     pub(super) fn shown_title(&self, config: &Config) -> Option<PresentationText> {
@@ -144,7 +143,7 @@ impl Activity {
         self.title.clone().filter(|_| shown)
     }
 
-    /// The host's tokens come first: they were asked for by name.
+    /// The host's own tokens take precedence over derived ones.
     fn tokens(&self, config: &Config) -> BTreeMap<TokenKey, PresentationText> {
         if config.tokens == Source::None {
             return BTreeMap::new();
@@ -162,9 +161,9 @@ impl Activity {
         let progress = progress.map(|percent| format!("{percent}%"));
         let derived = [
             (MODEL, self.model.clone()),
-            (CONTEXT, text::clean(context.as_deref())),
-            (SESSION, session.and_then(|session| text::clean(Some(&session.id)))),
-            (PROGRESS, text::clean(progress.as_deref())),
+            (CONTEXT, clean(context.as_deref())),
+            (SESSION, session.and_then(|session| PresentationText::normalize(&session.id))),
+            (PROGRESS, clean(progress.as_deref())),
         ];
         for (name, text) in derived {
             let (Ok(key), Some(text)) = (TokenKey::parse(name), text) else { continue };
@@ -183,32 +182,33 @@ impl Activity {
     }
 }
 
-/// The words for the reason of a state, as far as the settings let them out.
-pub(super) fn words(
+/// The text for the reason of a state, if the settings allow one.
+pub(super) fn reason_text(
     reason: Reason,
     state: ReportState,
     config: &Config,
 ) -> Option<PresentationText> {
-    let from = if state == ReportState::Working { config.working_message } else { config.message };
-    phrase(reason, config.privacy).filter(|_| from == Source::Auto)
-}
-
-fn phrase(reason: Reason, privacy: Privacy) -> Option<PresentationText> {
+    let works = state == ReportState::Working;
+    if (if works { config.working_message } else { config.message }) == Source::None {
+        return None;
+    }
     let fixed = match &reason {
         Reason::Prompt(PromptKind::Approval, _) => "Waiting for approval",
         Reason::Prompt(..) => "Waiting for an answer",
         Reason::Run(_) => "Workflow needs attention",
-        Reason::Tool(_) | Reason::Said(_) | Reason::LastWord(_) | Reason::Error(_) => "",
+        Reason::Tool(_) | Reason::Set(_) | Reason::SetAtEnd(_) | Reason::Error(_) => "",
     };
-    let own = match (reason, privacy) {
+    let own = match (reason, config.privacy) {
         (Reason::Prompt(_, label), Privacy::Text)
         | (Reason::Prompt(PromptKind::Approval, label), Privacy::Tool) => label,
-        (Reason::Run(Some(run)), Privacy::Text) => text::clean(Some(&format!("{fixed}: {run}"))),
+        (Reason::Run(Some(run)), Privacy::Text) => {
+            PresentationText::normalize(&format!("{fixed}: {run}"))
+        }
         (Reason::Tool(name), Privacy::Text | Privacy::Tool) => Some(name),
-        (Reason::Said(label) | Reason::LastWord(label) | Reason::Error(label), Privacy::Text) => {
+        (Reason::Set(label) | Reason::SetAtEnd(label) | Reason::Error(label), Privacy::Text) => {
             Some(label)
         }
         _ => None,
     };
-    own.or_else(|| text::clean(Some(fixed)))
+    own.or_else(|| PresentationText::normalize(fixed))
 }

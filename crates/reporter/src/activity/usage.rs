@@ -1,8 +1,7 @@
-/// The context of a model for the sidebar: `used/window`, or the bare `used`
-/// while the window is unknown (`None` or 0).
+/// The used context of a model as a text for the sidebar: `used/window`, or only `used` if the
+/// window is unknown (`None` or 0).
 ///
-/// Below 1 000 as it is, below a million in whole `k`, above in `M` with one
-/// decimal; half up, carried.
+/// Numbers from 1 000 on are rounded to whole `k`, and from a million on to `M` with one decimal.
 pub fn show_context(used: u64, window: Option<u64>) -> String {
     match window {
         Some(window) if window > 0 => format!("{}/{}", count(used), count(window)),

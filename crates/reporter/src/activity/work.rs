@@ -2,14 +2,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use herdr_proto::{PresentationText, ReportState};
 
-use super::{OPEN_MAX, Refused, text};
+use super::{OPEN_MAX, Refused, clean};
 use crate::event::{AgentEvent, EventId, PromptKind, TurnOutcome};
 
-/// Most runs of a provider that are kept by name.
+/// The most running runs of a provider that are kept by name, and the most waiting ones.
 const RUNS_MAX: usize = 32;
 
-/// Most providers that are kept though they may have nothing to say.
-const NAMES_MAX: usize = 64;
+/// The most providers that are kept even if they have no runs.
+const PROVIDERS_MAX: usize = 64;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Work {
@@ -19,14 +19,13 @@ pub(super) struct Work {
     /// In the order of their opening.
     pub(super) prompts: Vec<OpenPrompt>,
     pub(super) providers: BTreeMap<String, Provider>,
-    /// How far turns have got, in percent.
+    /// The progress of turns, in percent.
     pub(super) progress: BTreeMap<EventId, u8>,
-    /// What a host that knows only states said last. Idle goes with the next
-    /// beginning.
+    /// The last state that the host has set directly. Idle is forgotten when something begins.
     set: Option<SetState>,
-    /// How the main agent's last turn ended, and what was said about it.
+    /// How the main agent's last turn ended, and the message for that end.
     pub(super) end: Option<(TurnOutcome, Option<PresentationText>)>,
-    /// Counts what began to wait, to tell which is the newest.
+    /// Counts the runs that began to wait, to find the newest one.
     waits: u64,
 }
 
@@ -47,11 +46,12 @@ pub(super) struct OpenPrompt {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Provider {
+    /// The provider has been ready once.
     known: bool,
     running: bool,
-    /// The runs by name, and whether each waits for a person.
+    /// Each run's name, and whether it waits for a person.
     pub(super) runs: BTreeMap<PresentationText, bool>,
-    /// The newest waiting run, and when it began to wait.
+    /// The newest waiting run, and its number in [`Work::waits`].
     waiting: Option<(Option<PresentationText>, u64)>,
 }
 
@@ -66,15 +66,15 @@ struct SetState {
 pub(super) enum Reason {
     /// A prompt is open.
     Prompt(PromptKind, Option<PresentationText>),
-    /// A workflow run waits.
+    /// A workflow run waits for a person.
     Run(Option<PresentationText>),
     /// A tool runs.
     Tool(PresentationText),
-    /// The host said so.
-    Said(PresentationText),
-    /// The host said so, as a last word.
-    LastWord(PresentationText),
-    /// The last turn went wrong.
+    /// The host has set the state.
+    Set(PresentationText),
+    /// The host has set the state, and this ended everything that was open.
+    SetAtEnd(PresentationText),
+    /// The last turn ended with an error.
     Error(PresentationText),
 }
 
@@ -91,7 +91,7 @@ impl Work {
         }
         match event {
             AgentEvent::AgentStarted { agent_id } => {
-                self.room(self.agents.contains(&agent_id))?;
+                self.check_room(self.agents.contains(&agent_id))?;
                 if agent_id.is_main() {
                     self.end = None;
                 }
@@ -99,16 +99,17 @@ impl Work {
                 self.agents.insert(agent_id);
             }
             AgentEvent::AgentSettled { agent_id, outcome, message } => {
-                // A repeated end without an outcome does not take the first one's.
+                // A second end without an outcome does not overwrite the first outcome.
                 if agent_id.is_main() && (outcome.is_some() || self.agents.contains(&agent_id)) {
-                    self.end = outcome.map(|outcome| (outcome, text::clean(message.as_deref())));
+                    self.end = outcome.map(|outcome| (outcome, clean(message.as_deref())));
                 }
                 self.end_agent(&agent_id);
             }
             AgentEvent::ToolStarted { tool_id, tool, agent_id } => {
                 let known = self.tools.iter().position(|tool| tool.id == tool_id);
-                self.room(known.is_some())?;
-                let tool = Tool { id: tool_id, name: text::clean(Some(&tool)), agent: agent_id };
+                self.check_room(known.is_some())?;
+                let name = PresentationText::normalize(&tool);
+                let tool = Tool { id: tool_id, name, agent: agent_id };
                 match known {
                     Some(at) => self.tools[at] = tool,
                     None => self.tools.push(tool),
@@ -117,10 +118,10 @@ impl Work {
             AgentEvent::ToolFinished { tool_id } => self.tools.retain(|tool| tool.id != tool_id),
             AgentEvent::PromptOpened { prompt_id, prompt, agent_id } => {
                 let open = self.prompts.iter().any(|prompt| prompt.id == prompt_id);
-                self.room(open)?;
-                // Opened again, it is the newest.
+                self.check_room(open)?;
+                // A prompt that is opened again becomes the newest one.
                 self.prompts.retain(|prompt| prompt.id != prompt_id);
-                let label = text::clean(prompt.label.as_deref());
+                let label = clean(prompt.label.as_deref());
                 let kind = prompt.kind;
                 self.prompts.push(OpenPrompt { id: prompt_id, kind, label, agent: agent_id });
             }
@@ -128,23 +129,20 @@ impl Work {
                 self.prompts.retain(|prompt| prompt.id != prompt_id);
             }
             AgentEvent::WorkflowSnapshot { provider, ready: true, running, waiting } => {
-                self.forget_names(&provider);
-                self.room(self.providers.contains_key(&provider))?;
-                let known = self.providers.entry(provider).or_default();
+                let waits = self.waits + 1;
+                let known = self.provider(provider)?;
                 known.known = true;
                 known.running = !running.is_empty();
                 known.runs = runs(&running, &waiting);
-                let newest = waiting.last().map(|run| text::clean(Some(run)));
+                let newest = waiting.last().map(|run| PresentationText::normalize(run));
                 if known.waiting.as_ref().map(|(run, _)| run) != newest.as_ref() {
-                    self.waits += 1;
-                    known.waiting = newest.map(|run| (run, self.waits));
+                    known.waiting = newest.map(|run| (run, waits));
+                    self.waits = waits;
                 }
             }
             AgentEvent::WorkflowSnapshot { provider, .. }
             | AgentEvent::WorkflowUnavailable { provider } => {
-                self.forget_names(&provider);
-                self.room(self.providers.contains_key(&provider))?;
-                self.providers.entry(provider).or_default();
+                self.provider(provider)?;
             }
             AgentEvent::StateSet { state, label, settles } => {
                 if settles {
@@ -156,7 +154,7 @@ impl Work {
                 if settles || state == ReportState::Idle {
                     self.progress.clear();
                 }
-                let label = text::clean(label.as_deref());
+                let label = clean(label.as_deref());
                 self.set = Some(SetState { state, label, settles });
             }
             AgentEvent::ProgressChanged { percent, agent_id } => match percent {
@@ -165,26 +163,26 @@ impl Work {
                 }
                 _ => drop(self.progress.remove(&agent_id)),
             },
-            // The others do not bear on what runs.
+            // The other events do not change the work.
             _ => {}
         }
         Ok(())
     }
 
-    /// The main agent's work is another session's: what it left open has ended,
-    /// and so has a state that was set.
+    /// The main agent begins another session, so everything that it left open has ended, and a
+    /// state that was set counts no more.
     pub(super) fn end_main_agent(&mut self) {
         self.end_agent(&EventId::default());
         self.set = None;
         self.end = None;
     }
 
-    /// Nothing runs or waits any more. How the last turn has ended is still true.
+    /// Ends everything, but keeps how the last turn ended.
     pub(super) fn end_all(&mut self) {
         *self = Self { end: self.end.take(), ..Self::default() };
     }
 
-    /// An agent's turn has ended, with the tools and prompts that it left open.
+    /// Ends an agent's turn, and the tools and prompts that it left open.
     fn end_agent(&mut self, agent: &EventId) {
         self.agents.remove(agent);
         self.progress.remove(agent);
@@ -208,30 +206,30 @@ impl Work {
         }
     }
 
-    /// Whether every provider that was named has been ready once.
+    /// Whether every named provider has been ready once.
     pub(super) fn all_providers_known(&self) -> bool {
         self.providers.values().all(|provider| provider.known)
     }
 
     pub(super) fn reason(&self, state: ReportState) -> Option<Reason> {
-        let said = || {
+        let set = || {
             let set = self.set.as_ref().filter(|set| set.state == state)?;
-            let reason = if set.settles { Reason::LastWord } else { Reason::Said };
+            let reason = if set.settles { Reason::SetAtEnd } else { Reason::Set };
             set.label.clone().map(reason)
         };
         match state {
             ReportState::Blocked => {
                 let prompt = self.prompts.last().map(|p| Reason::Prompt(p.kind, p.label.clone()));
                 let run = || self.newest_run().cloned().map(Reason::Run);
-                prompt.or_else(run).or_else(said)
+                prompt.or_else(run).or_else(set)
             }
             ReportState::Working => {
                 let tool = self.tools.iter().rev().find_map(|tool| tool.name.clone());
-                tool.map(Reason::Tool).or_else(said)
+                tool.map(Reason::Tool).or_else(set)
             }
             ReportState::Idle => match &self.end {
                 Some((TurnOutcome::Error, Some(message))) => Some(Reason::Error(message.clone())),
-                _ => said(),
+                _ => set(),
             },
             ReportState::Unknown => None,
         }
@@ -242,23 +240,25 @@ impl Work {
         waiting.max_by_key(|(_, since)| *since).map(|(run, _)| run)
     }
 
-    /// Where many providers were named, a new name takes the place of those that
-    /// run nothing and have nothing that waits.
-    fn forget_names(&mut self, new: &str) {
-        if self.providers.len() >= NAMES_MAX && !self.providers.contains_key(new) {
+    /// If many providers are known, forgets those without runs to make room for a new one.
+    fn provider(&mut self, name: String) -> Result<&mut Provider, Refused> {
+        let known = self.providers.contains_key(&name);
+        if self.providers.len() >= PROVIDERS_MAX && !known {
             self.providers.retain(|_, provider| provider.running || provider.waiting.is_some());
         }
+        self.check_room(known)?;
+        Ok(self.providers.entry(name).or_default())
     }
 
-    fn room(&self, known: bool) -> Result<(), Refused> {
+    fn check_room(&self, known: bool) -> Result<(), Refused> {
         let open = self.agents.len() + self.tools.len() + self.prompts.len() + self.providers.len();
         if known || open < OPEN_MAX { Ok(()) } else { Err(Refused::TooManyOpen) }
     }
 }
 
-/// The runs by name; one that also waits does so.
+/// The runs by name. A run that is in both lists counts as waiting.
 fn runs(running: &[String], waiting: &[String]) -> BTreeMap<PresentationText, bool> {
-    let named = |waits| move |run: &String| Some((text::clean(Some(run))?, waits));
+    let named = |waits| move |run: &String| Some((PresentationText::normalize(run)?, waits));
     let running = running.iter().filter_map(named(false)).take(RUNS_MAX);
     running.chain(waiting.iter().filter_map(named(true)).take(RUNS_MAX)).collect()
 }

@@ -6,7 +6,7 @@ use herdr_socket_transport::{Client, Error, ErrorKind, Peer, Phase};
 
 use crate::machine::{Answer, Failure, FailureKind, PaneCall};
 
-/// What became of a request, and who answered it.
+/// What became of a request, and the process that answered it.
 pub(crate) type Outcome = (Result<Answer, Failure>, Option<Peer>);
 
 pub(crate) async fn exchange(client: Client, call: PaneCall, deadline: Duration) -> Outcome {

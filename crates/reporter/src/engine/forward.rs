@@ -1,74 +1,81 @@
 //! Reporting through the supervisor of this process.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use herdr_proto::PresentationText;
+use serde::Serialize;
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, timeout_at};
 
 use super::Shared;
-use crate::activity::Snapshot;
+use crate::activity::{Session, Snapshot};
 use crate::config::{Config, ReasonLabel};
+use crate::event::{AgentEvent, SessionStarted};
 use crate::machine::{Counters, Ended, Step};
 use crate::status::Status;
 
-/// A supervisor that takes nothing for so long is as good as gone.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// A supervisor that reads nothing for this long counts as gone.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The id of the flush whose answer shows that the release was delivered.
+const CLOSE_FLUSH: &str = "herdr-reporter-close";
 
 pub(super) enum Forwarded {
     /// The host closed its reporter.
     Closed(Ended),
-    /// The supervisor is gone; the lease is free or soon will be.
+    /// The supervisor is gone, and the lease is free or soon will be.
     SupervisorGone,
 }
 
 /// A connection to the supervisor's control socket.
 ///
-/// `exec` and `attach` start a supervisor that owns the pane of the process it
-/// watches and outlives it. A reporter inside that process says what it wants
-/// shown as event lines, the newest state only, and the supervisor does the
-/// rest.
+/// `exec` and `attach` start a supervisor that owns the pane of the process it watches and outlives
+/// that process. A reporter inside the process writes what the pane should show as events, and the
+/// supervisor does the rest. Only the newest state is written.
 pub(super) struct Forwarder<'a> {
     shared: &'a Shared,
-    read: OwnedReadHalf,
-    write: OwnedWriteHalf,
-    told: Option<Snapshot>,
+    output: Lines<BufReader<OwnedReadHalf>>,
+    input: OwnedWriteHalf,
+    /// What the supervisor was last asked to show.
+    sent: Option<Snapshot>,
 }
 
 impl<'a> Forwarder<'a> {
     pub(super) async fn connect(shared: &'a Shared, socket: PathBuf) -> io::Result<Self> {
-        let (read, write) = UnixStream::connect(socket).await?.into_split();
-        Ok(Self { shared, read, write, told: None })
+        let (output, input) = UnixStream::connect(socket).await?.into_split();
+        Ok(Self { shared, output: BufReader::new(output).lines(), input, sent: None })
     }
 
     pub(super) async fn run(mut self) -> Forwarded {
         // The supervisor makes labels of the reasons.
         let config = Config { reason_label: ReasonLabel::Off, ..self.shared.config.clone() };
-        let mut ignored = [0; 1024];
         loop {
-            let changes = self.shared.take(&config, true);
+            let changes = self.shared.take_changes(&config, true);
             if changes.retire {
                 return Forwarded::Closed(Ended::NothingToRelease);
             }
             if let Some(until) = changes.close {
                 return Forwarded::Closed(self.close(Instant::from_std(until)).await);
             }
-            if self.tell(changes.wanted).await.is_err() {
+            let events = events(self.sent.as_ref(), changes.wanted.as_ref());
+            self.sent = changes.wanted;
+            if self.write(&events, Instant::now() + WRITE_TIMEOUT).await.is_err() {
                 return Forwarded::SupervisorGone;
             }
-            // What was written is the supervisor's to deliver.
-            let told = Step { quiet: true, ..Step::default() };
-            let (none, status) = (Counters::default(), Status::Reporting);
-            self.shared.publish(&told, none, status, changes.asked);
+            // Delivering what was written is the supervisor's task.
+            let step = Step { quiet: true, ..Step::default() };
+            self.shared.publish(&step, Counters::default(), Status::Reporting, changes.last_flush);
             tokio::select! {
                 () = self.shared.changed() => {}
-                // Output lines are for clients that want them.
-                read = self.read.read(&mut ignored) => {
-                    if !read.is_ok_and(|bytes| bytes > 0) {
+                // Nothing here needs the output lines.
+                line = self.output.next_line() => {
+                    if !matches!(line, Ok(Some(_))) {
                         return Forwarded::SupervisorGone;
                     }
                 }
@@ -76,137 +83,116 @@ impl<'a> Forwarder<'a> {
         }
     }
 
-    async fn tell(&mut self, wanted: Option<Snapshot>) -> io::Result<()> {
-        let lines = lines(self.told.as_ref(), wanted.as_ref());
-        self.told = wanted;
-        self.write(&lines, Instant::now() + PATIENCE).await
-    }
-
     /// Gives the row back; the supervisor keeps the pane for the process.
     async fn close(mut self, until: Instant) -> Ended {
-        if self.told.is_none() {
+        if self.sent.is_none() {
             return Ended::NothingToRelease;
         }
-        let lines = [json!({"event": "release"}), json!({"event": "flush", "id": FLUSH})];
+        let lines = [json!({"event": "release"}), json!({"event": "flush", "id": CLOSE_FLUSH})];
         if self.write(&lines, until).await.is_err() {
             return Ended::NotReleased;
         }
-        let mut answers = Vec::new();
-        let flushed = format!("\"flushed\":\"{FLUSH}\"");
-        let answered = async {
-            while !String::from_utf8_lossy(&answers).contains(&flushed) {
-                answers.drain(..answers.len().saturating_sub(flushed.len()));
-                if self.read.read_buf(&mut answers).await? == 0 {
-                    return Err(io::ErrorKind::UnexpectedEof.into());
+        let answer = format!("\"flushed\":\"{CLOSE_FLUSH}\"");
+        let flushed = async {
+            while let Ok(Some(line)) = self.output.next_line().await {
+                if line.contains(&answer) {
+                    return Ended::Released;
                 }
             }
-            Ok::<(), io::Error>(())
+            Ended::NotReleased
         };
-        match timeout_at(until, answered).await {
-            Ok(Ok(())) => Ended::Released,
-            _ => Ended::NotReleased,
-        }
+        timeout_at(until, flushed).await.unwrap_or(Ended::NotReleased)
     }
 
-    async fn write(&mut self, lines: &[Value], until: Instant) -> io::Result<()> {
+    async fn write(&mut self, lines: &[impl Serialize], until: Instant) -> io::Result<()> {
         let mut text = Vec::new();
         for line in lines {
             serde_json::to_writer(&mut text, line)?;
             text.push(b'\n');
         }
-        timeout_at(until, self.write.write_all(&text)).await?
+        timeout_at(until, self.input.write_all(&text)).await?
     }
 }
 
 impl Shared {
-    /// Whatever was told is not known any more.
-    pub(super) fn tell_again(&self) {
+    /// What was sent to the supervisor has to be sent again.
+    pub(super) fn resend(&self) {
         self.lock().changed = true;
         self.engine.notify_one();
     }
 }
 
-/// The flush by which a close knows that the release went out.
-const FLUSH: &str = "herdr-reporter-close";
-
-/// The event lines that lead from what was told to what is wanted.
-fn lines(told: Option<&Snapshot>, wanted: Option<&Snapshot>) -> Vec<Value> {
+/// The events that lead from what was sent to what is wanted.
+fn events(sent: Option<&Snapshot>, wanted: Option<&Snapshot>) -> Vec<AgentEvent> {
     let Some(wanted) = wanted else {
-        return told.map(|_| json!({"event": "release"})).into_iter().collect();
+        return sent.map(|_| AgentEvent::Release).into_iter().collect();
     };
-    let mut lines = Vec::new();
+    let mut events = Vec::new();
     let session = |snapshot: &Snapshot| (snapshot.session.clone(), snapshot.resend);
-    if told.map(session) != Some(session(wanted)) {
-        lines.extend(wanted.session.as_ref().and_then(session_line));
+    if sent.map(session) != Some(session(wanted)) {
+        events.extend(wanted.session.as_ref().and_then(session_event));
     }
-    let said = |snapshot: &Snapshot| (snapshot.state, snapshot.reason.clone());
-    if told.map(said) != Some(said(wanted)) {
-        lines.push(json!({
-            "event": "state_set",
-            "state": wanted.state.as_str(),
-            "label": wanted.reason,
-        }));
+    let state = |snapshot: &Snapshot| (snapshot.state, snapshot.reason.clone());
+    if sent.map(state) != Some(state(wanted)) {
+        let reason = wanted.reason.as_ref().map(ToString::to_string);
+        events.push(AgentEvent::state_set(wanted.state, reason));
     }
-    let title = told.and_then(|told| told.presentation.title.as_ref());
-    if title != wanted.presentation.title.as_ref() {
-        lines.push(json!({"event": "title_changed", "title": wanted.presentation.title}));
+    let title = wanted.presentation.title.as_ref();
+    if sent.and_then(|sent| sent.presentation.title.as_ref()) != title {
+        events.push(AgentEvent::title_changed(title.map(ToString::to_string)));
     }
-    let labels = |snapshot: &Snapshot| {
-        let labels = snapshot.presentation.labels.iter();
-        labels.map(|(state, text)| (state.as_str().to_owned(), json!(text))).collect()
-    };
-    let tokens = |snapshot: &Snapshot| {
-        snapshot.tokens.iter().map(|(key, text)| (key.to_string(), json!(text))).collect()
-    };
-    for (event, field, told, wanted) in [
-        ("labels_changed", "labels", told.map(labels), labels(wanted)),
-        ("tokens_changed", "tokens", told.map(tokens), tokens(wanted)),
-    ] {
-        let changed = changes(&told.unwrap_or_default(), wanted);
-        if !changed.is_empty() {
-            lines.push(json!({"event": event, field: changed}));
-        }
+    let labels = changes(sent.map(|sent| &sent.presentation.labels), &wanted.presentation.labels);
+    if !labels.is_empty() {
+        events.push(AgentEvent::LabelsChanged { labels });
     }
-    lines
+    let tokens = changes(sent.map(|sent| &sent.tokens), &wanted.tokens);
+    if !tokens.is_empty() {
+        let tokens = tokens.into_iter().map(|(key, text)| (String::from(key), text));
+        events.push(AgentEvent::tokens_changed(tokens));
+    }
+    events
 }
 
-fn session_line(session: &crate::activity::Session) -> Option<Value> {
-    let id = session.id.as_ref()?;
-    Some(json!({
-        "event": "session_started",
-        "session_id": id,
-        "session_path": session.path,
-        "resume_argv": session.resume_argv,
+fn session_event(session: &Session) -> Option<AgentEvent> {
+    Some(AgentEvent::SessionStarted(SessionStarted {
+        session_path: session.path.clone().map(String::from),
+        resume_argv: session.resume_argv.clone().map(Vec::from),
+        ..SessionStarted::new(session.id.clone()?)
     }))
 }
 
-/// What is new or other, and null for what is gone.
-fn changes(told: &Map<String, Value>, mut wanted: Map<String, Value>) -> Map<String, Value> {
-    let gone: Vec<String> = told.keys().filter(|key| !wanted.contains_key(*key)).cloned().collect();
-    wanted.retain(|key, text| told.get(key) != Some(text));
-    wanted.extend(gone.into_iter().map(|key| (key, Value::Null)));
-    wanted
+/// The texts that are new or different, and `None` for those that are gone.
+fn changes<K: Ord + Clone>(
+    sent: Option<&BTreeMap<K, PresentationText>>,
+    wanted: &BTreeMap<K, PresentationText>,
+) -> BTreeMap<K, Option<String>> {
+    let nothing = BTreeMap::new();
+    let sent = sent.unwrap_or(&nothing);
+    let gone = sent.keys().filter(|key| !wanted.contains_key(*key)).map(|key| (key.clone(), None));
+    let new = wanted.iter().filter(|(key, text)| sent.get(*key) != Some(*text));
+    gone.chain(new.map(|(key, text)| (key.clone(), Some(text.to_string())))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Prompt;
     use crate::sidecar::{Activity, EventLine};
-    use crate::{AgentEvent, Prompt, SessionStarted};
 
-    fn fold(activity: &mut Activity, lines: &[Value]) {
-        for line in lines {
-            let line = EventLine::parse(line.to_string().as_bytes()).unwrap();
+    /// Folds the events as the supervisor reads them.
+    fn fold(activity: &mut Activity, events: &[AgentEvent]) {
+        for event in events {
+            let line = EventLine::parse(&serde_json::to_vec(event).unwrap()).unwrap();
             let Some(EventLine::Event(event)) = line else { panic!("{line:?}") };
             activity.apply(event).unwrap();
         }
     }
 
     #[test]
-    fn the_supervisor_comes_to_want_what_the_host_wants() {
+    fn the_supervisor_wants_what_the_host_wants() {
         let config = Config { reason_label: ReasonLabel::Off, ..Config::default() };
         let (mut host, mut supervisor) = (Activity::default(), Activity::default());
-        let mut told = None;
+        let mut sent = None;
         let mut session = SessionStarted::new("s");
         session.model = Some("m".into());
         let token = |key: &str, text: Option<&str>| {
@@ -228,22 +214,22 @@ mod tests {
         for step in steps {
             host.apply(step).unwrap();
             let wanted = host.snapshot(&config);
-            fold(&mut supervisor, &lines(told.as_ref(), wanted.as_ref()));
+            fold(&mut supervisor, &events(sent.as_ref(), wanted.as_ref()));
             let seen = supervisor.snapshot(&config);
             let shown = |snapshot: Option<Snapshot>| {
                 snapshot.map(|s| (s.state, s.reason, s.presentation, s.tokens))
             };
             assert_eq!(shown(seen), shown(wanted.clone()));
-            told = wanted;
+            sent = wanted;
         }
     }
 
     #[test]
-    fn nothing_is_said_twice() {
+    fn nothing_is_sent_twice() {
         let mut host = Activity::default();
         host.apply(AgentEvent::SessionStarted(SessionStarted::new("s"))).unwrap();
         let wanted = host.snapshot(&Config::default());
-        assert!(!lines(None, wanted.as_ref()).is_empty());
-        assert!(lines(wanted.as_ref(), wanted.as_ref()).is_empty());
+        assert!(!events(None, wanted.as_ref()).is_empty());
+        assert!(events(wanted.as_ref(), wanted.as_ref()).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! The connection whose end is the news that the server went away.
+//! The held stream: a connection that stays open, so that its end shows that the server is gone.
 
 use std::future::{Future, pending};
 use std::pin::Pin;
@@ -7,26 +7,26 @@ use std::time::Duration;
 use herdr_socket_transport::{Client, Error, ErrorKind, HeldStream, SocketIdentity, inode};
 use tokio::time::Instant;
 
-/// After a held stream could not be opened, the next try waits for this long.
-const AGAIN: Duration = Duration::from_secs(2);
-/// A held stream that lived for longer was a good one.
-const GOOD: Duration = Duration::from_secs(10);
-/// After one has ended the next waits for this long, since a server that hands
-/// over may still answer for a moment. After brief ones it doubles …
-const BRIEF: Duration = Duration::from_millis(100);
-/// … up to this. Each end makes everything go out again.
-const BRIEF_CAP: Duration = Duration::from_secs(60);
+/// The wait after a held stream could not be opened.
+const WAIT_AFTER_FAILURE: Duration = Duration::from_secs(2);
+/// A held stream that lived for at least this long was not a short one.
+const LONG_LIVED: Duration = Duration::from_secs(10);
+/// The wait after a held stream has ended: during a handoff the old server may still answer for a
+/// moment. The wait doubles after each short stream, up to [`MAX_WAIT`].
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+/// The longest such wait. Each end of a stream makes the machine send everything again.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
 type Opening = Pin<Box<dyn Future<Output = Result<HeldStream, Error>>>>;
 
 pub(super) struct Hold {
     state: State,
-    /// How many in a row ended soon after they began.
-    brief: u32,
+    /// How many streams in a row were short.
+    short_streams: u32,
 }
 
 enum State {
-    /// Not wanted, or not before this moment.
+    /// There is no stream. The next one is opened at this time at the earliest.
     Off(Option<Instant>),
     Opening(Opening, Option<SocketIdentity>),
     Open(HeldStream, Instant),
@@ -35,7 +35,7 @@ enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HoldChange {
     Opened {
-        /// What was at the path before it was opened.
+        /// The socket that was at the path before the stream was opened.
         to: Option<SocketIdentity>,
     },
     NotOpened,
@@ -44,13 +44,13 @@ pub(super) enum HoldChange {
 
 impl Hold {
     pub(super) fn off() -> Self {
-        Self { state: State::Off(None), brief: 0 }
+        Self { state: State::Off(None), short_streams: 0 }
     }
 
-    /// Begins to open it, if it is not there and the time has come.
+    /// Starts to open a stream, unless there is one or it is too early.
     pub(super) fn open(&mut self, client: &Client) {
-        let State::Off(again) = self.state else { return };
-        if again.is_none_or(|again| again <= Instant::now()) {
+        let State::Off(earliest) = self.state else { return };
+        if earliest.is_none_or(|earliest| earliest <= Instant::now()) {
             let client = client.clone();
             let to = inode(client.socket());
             self.state = State::Opening(Box::pin(async move { client.hold().await }), to);
@@ -65,18 +65,18 @@ impl Hold {
         matches!(self.state, State::Open(..))
     }
 
-    /// When to open it without an answer to open it beside. A failed try is
-    /// repeated beside an answer, but a server that ended a stream is there, and
-    /// the next end should be news too.
+    /// When to open a stream without waiting for the next answer. An attempt that failed is
+    /// repeated after an answer. But after a stream has ended, the next one is opened even if no
+    /// request is sent, so that its end is noticed too.
     pub(super) fn next_try(&self) -> Option<Instant> {
         match self.state {
-            State::Off(again) if self.brief > 0 => again,
+            State::Off(earliest) if self.short_streams > 0 => earliest,
             _ => None,
         }
     }
 
-    /// Waits for the next change; for ever if it is neither there nor on its
-    /// way. Cancel safe.
+    /// Waits for the next change; waits forever if there is no stream and none is being opened.
+    /// Cancel safe.
     pub(super) async fn changed(&mut self) -> HoldChange {
         match &mut self.state {
             State::Off(_) => pending().await,
@@ -86,28 +86,28 @@ impl Hold {
                     self.state = State::Open(stream, Instant::now());
                     HoldChange::Opened { to }
                 }
-                // It answered a moment ago, so it has just gone.
+                // The server answered a moment ago, so it has just gone.
                 Err(error) if is_absence(&error) => self.gone(false),
                 Err(_) => {
-                    self.brief = 0;
-                    self.state = State::Off(Some(Instant::now() + AGAIN));
+                    self.short_streams = 0;
+                    self.state = State::Off(Some(Instant::now() + WAIT_AFTER_FAILURE));
                     HoldChange::NotOpened
                 }
             },
             State::Open(stream, since) => {
                 stream.ended().await;
-                let good = since.elapsed() >= GOOD;
-                self.gone(good)
+                let long_lived = since.elapsed() >= LONG_LIVED;
+                self.gone(long_lived)
             }
         }
     }
 
-    /// When to open the next one. A handoff ends one that may be young, and so
-    /// may the next; a server that ends every one must not be asked, and sent
-    /// everything again, in a loop.
-    fn gone(&mut self, good: bool) -> HoldChange {
-        self.brief = if good { 1 } else { self.brief.saturating_add(1) };
-        let wait = BRIEF.saturating_mul(1 << (self.brief - 1).min(16)).min(BRIEF_CAP);
+    /// Sets when the next stream is opened. A handoff may end a short stream, and the next one as
+    /// well. But a server that ends every stream must not make the machine send everything again in
+    /// a loop.
+    fn gone(&mut self, long_lived: bool) -> HoldChange {
+        self.short_streams = if long_lived { 1 } else { self.short_streams.saturating_add(1) };
+        let wait = FIRST_WAIT.saturating_mul(1 << (self.short_streams - 1).min(16)).min(MAX_WAIT);
         self.state = State::Off(Some(Instant::now() + wait));
         HoldChange::ServerGone
     }

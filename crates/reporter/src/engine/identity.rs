@@ -1,5 +1,4 @@
-//! Does the agent run in the pane? Only the processes of this machine can
-//! tell (failure B34).
+//! Whether the agent runs in the pane, judged from the processes of this machine (failure B34).
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,19 +9,18 @@ use herdr_socket_transport::{Peer, env};
 use crate::machine::Identity;
 use crate::process::session_of;
 
-/// How long a shell may take from its birth to its start …
-const STARTS_WITHIN: Duration = Duration::from_millis(200);
-/// … and how often it is looked at meanwhile.
-const STARTING_LOOK: Duration = Duration::from_millis(2);
+/// How long a shell may take from the server's `fork` until it runs its own program.
+const MAX_START_TIME: Duration = Duration::from_millis(200);
+/// How often a shell that is starting is looked at.
+const START_POLL: Duration = Duration::from_millis(2);
 
-/// Waits until the pane's shell is started, if it is about to: a server names a
-/// shell that it has just born, and one that has not its own environment yet
-/// proves nothing to [`judge_identity`]. `server` is who answered. Takes at most
-/// 200 ms, and no time as a rule.
+/// Waits until the pane's shell has started. A server may name a shell that it has only just
+/// forked, and [`judge_identity`] needs the shell's own environment. `server` is the process that
+/// answered. Usually takes no time, and at most 200 ms.
 ///
 /// # Cancel safety
 ///
-/// It only looks, so it may be dropped at any moment.
+/// Dropping the future has no effect: it only reads.
 pub(crate) async fn await_shell(info: &ProcessInfo, server: Peer) {
     if let Some(shell) = info.shell_pid {
         await_start(|| is_starting(shell, server.pid())).await;
@@ -32,27 +30,27 @@ pub(crate) async fn await_shell(info: &ProcessInfo, server: Peer) {
 async fn await_start(is_starting: impl Fn() -> bool) {
     let started = async {
         while is_starting() {
-            tokio::time::sleep(STARTING_LOOK).await;
+            tokio::time::sleep(START_POLL).await;
         }
     };
-    // One that was started with no environment at all never gets one.
-    let _ = tokio::time::timeout(STARTS_WITHIN, started).await;
+    // A shell that was started without any environment never gets one.
+    let _ = tokio::time::timeout(MAX_START_TIME, started).await;
 }
 
-/// Judges from what `pane.process_info` says whether a process runs in a pane:
-/// whether the pane's shell leads its session. `agent` is the process, `None`
-/// this one; `socket` is where the question went and `server` who answered it.
+/// Judges from the answer to `pane.process_info` whether a process runs in a pane, that is, whether
+/// the pane's shell leads the session of the process. `agent` is the process; `None` means this
+/// process. `socket` is the socket that was asked, and `server` the process that answered.
 ///
-/// A foreign pane is only believed where the pane's shell can be seen from
-/// here, so a container or another machine proves nothing.
+/// The pane counts as foreign only if its shell can be seen from here. In a container, or with a
+/// server on another machine, nothing is proven.
 pub(crate) fn judge_identity(
     info: &ProcessInfo,
     agent: Option<u32>,
     socket: &Path,
     server: Peer,
 ) -> Identity {
-    // A server that cannot be seen from here counts its processes in another
-    // namespace; equal numbers mean nothing then.
+    // The kernel gives no pid for a server in another namespace. Its pids and ours cannot be
+    // compared.
     if cfg!(target_os = "linux") && server.pid().is_none() {
         return Identity::Unprovable;
     }
@@ -69,13 +67,12 @@ pub(crate) fn judge_identity(
     }
 }
 
-/// Whether a process of the server's is still about to become the shell. From
-/// its birth to the call that starts a program it is a copy of the server, from
-/// there to its first instruction it has no environment.
+/// Whether a child of the server has not become the shell yet. Between `fork` and `exec` it is a
+/// copy of the server, and then, until its first instruction, it has no environment.
 #[cfg(target_os = "linux")]
 fn is_starting(process: u32, server: Option<u32>) -> bool {
     let program = |process: u32| std::fs::read_link(format!("/proc/{process}/exe")).ok();
-    let is_copy = || server.and_then(program).is_some_and(|it| program(process) == Some(it));
+    let is_copy = || server.and_then(program).is_some_and(|path| program(process) == Some(path));
     let environment = || std::fs::read(format!("/proc/{process}/environ"));
     is_copy() || environment().is_ok_and(|entries| entries.is_empty())
 }
@@ -85,9 +82,9 @@ fn is_starting(_process: u32, _server: Option<u32>) -> bool {
     false
 }
 
-/// Whether the process is ours and was started with this socket. Elsewhere
-/// than on Linux an environment cannot be read, and leading a session has to
-/// do.
+/// Whether the process is this user's and was started with this socket in its environment. Only
+/// Linux lets us read an environment; on other systems it is enough that the process leads a
+/// session.
 #[cfg(target_os = "linux")]
 fn is_of_this_server(shell: u32, socket: &Path) -> bool {
     use std::ffi::OsStr;
@@ -97,13 +94,14 @@ fn is_of_this_server(shell: u32, socket: &Path) -> bool {
     use rustix::process::getuid;
 
     let folder = format!("/proc/{shell}");
-    let ours = std::fs::metadata(&folder).is_ok_and(|data| data.uid() == getuid().as_raw());
+    let is_own = std::fs::metadata(&folder).is_ok_and(|data| data.uid() == getuid().as_raw());
     let Ok(environment) = std::fs::read(format!("{folder}/environ")) else { return false };
     let prefix = format!("{}=", env::HERDR_SOCKET_PATH);
-    ours && environment.split(|byte| *byte == 0).any(|entry| {
-        let value = entry.strip_prefix(prefix.as_bytes()).map(OsStr::from_bytes);
-        value.is_some_and(|value| same_file(Path::new(value), socket))
-    })
+    is_own
+        && environment.split(|byte| *byte == 0).any(|entry| {
+            let value = entry.strip_prefix(prefix.as_bytes()).map(OsStr::from_bytes);
+            value.is_some_and(|value| same_file(Path::new(value), socket))
+        })
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -131,11 +129,11 @@ mod tests {
         assert_eq!(began.elapsed(), Duration::ZERO);
         assert!(is_starting(own, Some(own)), "a copy of the server");
 
-        let looks = std::cell::Cell::new(0);
-        await_start(|| looks.replace(looks.get() + 1) < 3).await;
-        assert_eq!(began.elapsed(), STARTING_LOOK * 3);
+        let polls = std::cell::Cell::new(0);
+        await_start(|| polls.replace(polls.get() + 1) < 3).await;
+        assert_eq!(began.elapsed(), START_POLL * 3);
 
         await_start(|| true).await;
-        assert_eq!(began.elapsed(), STARTING_LOOK * 3 + STARTS_WITHIN);
+        assert_eq!(began.elapsed(), START_POLL * 3 + MAX_START_TIME);
     }
 }

@@ -1,4 +1,4 @@
-//! When the lease is sought, and when it is given up.
+//! When an engine asks for its pane's lease, and when it gives the lease up.
 
 use std::fs::File;
 use std::io;
@@ -20,23 +20,24 @@ use crate::lease::{LeaseFile, owner_of};
 use crate::leavings::Leavings;
 use crate::machine::{Lease, PredecessorClaim};
 
-/// How long a start waits for an owner that may just be ending.
+/// How long a new engine waits silently for an owner that may just be ending.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Between attempts in that time.
-const RETRY: Duration = Duration::from_millis(50);
-/// Between attempts after it, so that the pane is taken over within two seconds
-/// of the owner's end.
-const LATER: Duration = Duration::from_secs(1);
-/// A disk that hangs for longer is no reason to say nothing.
-const DISK: Duration = Duration::from_millis(500);
-/// How long a predecessor in this process may take to stop; longer than it
+/// The interval between attempts during [`PATIENCE`].
+const EARLY_INTERVAL: Duration = Duration::from_millis(50);
+/// The interval between attempts after that: the pane is to be taken over within two seconds of the
+/// owner's end.
+const LATE_INTERVAL: Duration = Duration::from_secs(1);
+/// How long a disk may hang before the engine reports without a lease.
+const DISK_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long to wait until a predecessor in this process has stopped. Longer than the predecessor
 /// waits for an answer.
 const HANDOVER: Duration = Duration::from_millis(500);
 
-/// The lock of a pane, until this goes.
+/// The locked file of a pane's lease. Dropping it unlocks the file.
 ///
-/// A copy of the process that `fork` makes has the same lock. So it is undone,
-/// not only left: that frees it whoever else has it, and a copy does nothing.
+/// A copy of the process that `fork` makes shares the lock. Closing the file would not release the
+/// lock as long as the copy has it open, so the file is unlocked explicitly. The copy itself does
+/// not unlock it.
 #[derive(Debug)]
 pub(super) struct HeldLease {
     file: File,
@@ -57,16 +58,16 @@ impl Drop for HeldLease {
     }
 }
 
-/// This engine's way to the lease of its pane.
+/// The lease of the engine's pane.
 ///
-/// Nothing is tried before [`seek`](Self::seek): whoever is proven not to run in
-/// the pane must not keep others off it.
+/// The engine does not ask for the lease before [`seek`](Self::seek): a process that is proven not
+/// to run in the pane must not keep others off it.
 #[derive(Debug)]
 pub(super) struct PaneLease {
     lease: LeaseFile,
     predecessor: Option<Arc<Shared>>,
     held: Option<HeldLease>,
-    /// What the lease's file says that a killed owner would leave.
+    /// What the note in the lease's file says now.
     noted: Leavings,
     state: State,
     #[cfg(unix)]
@@ -75,14 +76,14 @@ pub(super) struct PaneLease {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Not before it is known whose the pane is.
+    /// It is not known yet whether the pane is ours.
     Unsought,
     Sought {
-        /// Until then a refusal is not worth telling.
+        /// Until this time a refusal is not reported.
         patient_until: Instant,
         last_try: Option<Instant>,
     },
-    /// It is ours, or cannot be had for reasons that are not another owner.
+    /// The lease is ours, or no lease can be kept here at all.
     Settled,
 }
 
@@ -99,18 +100,17 @@ impl PaneLease {
         }
     }
 
-    /// Waits for the predecessor of this process to stop, and takes its lease
-    /// and what it leaves.
-    pub(super) async fn succeed(&mut self) -> Option<PredecessorClaim> {
+    /// Waits until the predecessor in this process has stopped, and takes over its lease and claim.
+    pub(super) async fn wait_and_inherit(&mut self) -> Option<PredecessorClaim> {
         let predecessor = self.predecessor.as_ref()?;
         let _ = timeout(HANDOVER, predecessor.ended()).await;
         self.inherit()
     }
 
-    /// Takes what the predecessor has left, if it has stopped. One that a disk
-    /// holds up stops later than it was waited for; until then it has the lease.
+    /// Takes over the predecessor's lease and claim if it has stopped. A disk that hangs may delay
+    /// it for longer than [`HANDOVER`]; it keeps the lease until it stops.
     pub(super) fn inherit(&mut self) -> Option<PredecessorClaim> {
-        let predecessor = self.predecessor.take_if(|before| !before.is_active())?;
+        let predecessor = self.predecessor.take_if(|predecessor| !predecessor.is_active())?;
         let Inheritance { claim, lease } = predecessor.take_inheritance();
         if let Some(lease) = lease {
             self.noted = Leavings::noted_in(&lease.file);
@@ -120,9 +120,8 @@ impl PaneLease {
         claim
     }
 
-    /// The pane may be claimed: begins to try for the lease, often for a while,
-    /// since an owner that has just gone may have let go of its connections
-    /// before the lease.
+    /// The pane may be claimed, so the engine starts to ask for the lease. At first it asks often:
+    /// an owner that is just ending closes its connections before it gives up the lease.
     pub(super) fn seek(&mut self) {
         if self.state == State::Unsought {
             let patient_until = Instant::now() + PATIENCE;
@@ -130,7 +129,7 @@ impl PaneLease {
         }
     }
 
-    /// The pane is not ours: others may have it.
+    /// The pane is not ours, so other processes may have it.
     pub(super) fn give_up(&mut self) {
         self.held = None;
         self.state = State::Unsought;
@@ -151,7 +150,7 @@ impl PaneLease {
     pub(super) fn next_try(&self) -> Option<Instant> {
         let State::Sought { patient_until, last_try } = self.state else { return None };
         let Some(last) = last_try else { return Some(Instant::now()) };
-        Some(last + if last < patient_until { RETRY } else { LATER })
+        Some(last + if last < patient_until { EARLY_INTERVAL } else { LATE_INTERVAL })
     }
 
     pub(super) async fn try_take(&mut self, shared: &Shared) -> Lease {
@@ -184,7 +183,7 @@ impl PaneLease {
         Lease::Held
     }
 
-    /// What the last owner has left, if it was killed.
+    /// What the last owner has left on the pane if it was killed.
     pub(super) fn left_behind(&mut self) -> Option<Leavings> {
         let held = self.held.as_ref()?;
         self.noted = Leavings::noted_in(&held.file);
@@ -210,8 +209,7 @@ impl PaneLease {
         (!self.is_settled() && socket.exists()).then_some(socket)
     }
 
-    /// Makes the lease's file again where somebody has removed it, so that
-    /// nobody else takes another one for it.
+    /// Makes the lease's file again if it was removed, so that no other process locks a new file.
     #[cfg(unix)]
     pub(super) fn keep_in_place(&mut self) {
         let lost = self.held.as_ref().is_some_and(|held| !self.lease.is_in_place(&held.file));
@@ -221,11 +219,11 @@ impl PaneLease {
         }
     }
 
-    /// Asks the owner for the pane, which lets it go if its agent is behind ours:
-    /// stopped, or in the background while ours is in front.
+    /// Asks the owner for the pane. The owner gives it up if the owner's agent is stopped, or is in
+    /// the background while ours is in the foreground.
     #[cfg(unix)]
     pub(super) async fn ask_for_it(&mut self, pane: &Endpoint, agent: Option<u32>) {
-        if self.last_ask.is_some_and(|last| last.elapsed() < LATER) {
+        if self.last_ask.is_some_and(|last| last.elapsed() < LATE_INTERVAL) {
             return;
         }
         self.last_ask = Some(Instant::now());
@@ -237,17 +235,16 @@ impl PaneLease {
             let mut owner = UnixStream::connect(self.lease.control_socket()).await?;
             owner.write_all(format!("{hello}\n").as_bytes()).await
         };
-        // Nobody may be there, and whoever is need not hear it.
-        let _ = timeout(DISK, ask).await;
+        // The owner need not have a control socket, and may ignore the question.
+        let _ = timeout(DISK_TIMEOUT, ask).await;
     }
 }
 
-/// Works on a thread of its own, because a disk may hang; then the thread is
-/// left to itself.
+/// Runs blocking work on a separate thread. If a disk hangs, that thread is abandoned.
 async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    match timeout(DISK, tokio::task::spawn_blocking(work)).await {
+    match timeout(DISK_TIMEOUT, tokio::task::spawn_blocking(work)).await {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(_)) => Err(io::Error::other("the attempt failed")),
         Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the disk does not answer")),
@@ -259,11 +256,12 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
+    use crate::activity::Activity;
     use crate::config::Config;
     use crate::machine::Ended;
 
-    /// A pane's lease in a folder that is not there yet, and the settings that
-    /// say so.
+    /// The lease of a pane in a folder that does not exist yet, and the settings that name the
+    /// folder.
     fn lease_in(folder: &tempfile::TempDir) -> (Config, LeaseFile) {
         let leases = Some(folder.path().join("leases"));
         let config = Config { runtime_folder: leases, ..Config::default() };
@@ -278,16 +276,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (config, lease) = lease_in(&folder);
         let held = lease.try_take().unwrap().map(HeldLease::new);
-        let predecessor = Shared::new(config.clone(), None);
+        let shared = || Shared::new(config.clone(), None, Activity::default(), None);
+        let predecessor = shared();
         predecessor.retire();
 
         let mut successor = PaneLease::new(lease, Some(predecessor.clone()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            assert_eq!(successor.succeed().await, None);
+            assert_eq!(successor.wait_and_inherit().await, None);
             successor.seek();
-            assert_eq!(successor.try_take(&Shared::new(config, None)).await, Lease::Sought);
-            predecessor.leave(PredecessorClaim::default(), held);
+            assert_eq!(successor.try_take(&shared()).await, Lease::Sought);
+            predecessor.leave_to_successor(PredecessorClaim::default(), held);
             predecessor.end(Ended::NothingToRelease);
             assert_eq!(successor.inherit(), Some(PredecessorClaim::default()));
         });
@@ -300,18 +299,18 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (config, file) = lease_in(&folder);
         let held = file.try_take().unwrap();
-        let shared = Shared::new(config, None);
+        let shared = Shared::new(config, None, Activity::default(), None);
         let mut lease = PaneLease::new(file, None);
         assert_eq!((lease.next_try(), lease.try_take(&shared).await), (None, Lease::Sought));
         lease.seek();
         let mut tries = 0;
         while lease.try_take(&shared).await == Lease::Sought {
-            assert!(lease.next_try() <= Some(Instant::now() + RETRY));
-            tokio::time::advance(RETRY).await;
+            assert!(lease.next_try() <= Some(Instant::now() + EARLY_INTERVAL));
+            tokio::time::advance(EARLY_INTERVAL).await;
             tries += 1;
         }
         assert!((20..=60).contains(&tries), "{tries}");
-        assert!(lease.next_try() <= Some(Instant::now() + LATER));
+        assert!(lease.next_try() <= Some(Instant::now() + LATE_INTERVAL));
         lease.give_up();
         lease.seek();
         assert!(lease.next_try() <= Some(Instant::now()));
@@ -329,7 +328,7 @@ mod tests {
             Ok(())
         }));
         assert_eq!(outcome.unwrap_err().kind(), io::ErrorKind::TimedOut);
-        // As the engine does when it ends; a plain drop would wait for the disk.
+        // The engine ends in the same way; dropping the runtime would wait for the disk.
         runtime.shutdown_background();
         drop(thaw);
     }

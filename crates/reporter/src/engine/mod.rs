@@ -1,5 +1,5 @@
-//! The shell around the machine: one thread with a runtime of its own, which
-//! only executes. It enters no runtime of the host's.
+//! The shell around the machine: one thread with its own runtime, which does what the machine says.
+//! It never uses a runtime of the host.
 
 mod exchange;
 #[cfg(unix)]
@@ -8,8 +8,8 @@ mod hold;
 #[cfg(unix)]
 mod identity;
 mod lease;
-mod outlook;
 mod owners;
+mod program;
 mod run;
 mod server;
 mod shared;
@@ -31,46 +31,46 @@ use crate::machine::{Claim, Ended};
 pub(crate) use exchange::exchange;
 #[cfg(unix)]
 pub(crate) use identity::{await_shell, judge_identity};
-pub(crate) use outlook::Outlook;
+pub(crate) use program::ProgramUpdate;
 pub(crate) use shared::Shared;
 
-/// What an engine is started with.
+/// What an engine needs to start.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) claim: Claim,
     pub(crate) client: Client,
     /// The pane as the environment has it.
     pub(crate) endpoint: Endpoint,
-    /// The process that must run in the pane; `None` is this one.
+    /// The process that must run in the pane; `None` means this process.
     pub(crate) agent: Option<u32>,
 }
 
-/// Starts the thread that owns a pane's socket, and retires the reporter of this
-/// process that had the pane before. If it cannot start, that one stays.
+/// Starts the thread that talks to the pane's server, and retires the earlier reporter of this
+/// process for the same pane. If the thread cannot start, the earlier reporter stays.
 ///
-/// Everything that touches a disk or a socket happens in the thread: the host's
-/// own may be in a runtime, and its disk may hang.
+/// Everything that uses a disk or a socket happens in that thread: the calling thread may belong to
+/// an async runtime, and a disk may hang.
 pub(crate) fn start(shared: &Arc<Shared>, plan: Plan) -> io::Result<JoinHandle<()>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (hand_in, handed) = mpsc::sync_channel::<(Runtime, Option<Arc<Shared>>)>(1);
+    let (sender, receiver) = mpsc::sync_channel::<(Runtime, Option<Arc<Shared>>)>(1);
     let endpoint = plan.endpoint.clone();
-    let of_thread = shared.clone();
+    let engine_shared = shared.clone();
     let thread = std::thread::Builder::new().name("herdr-reporter".to_owned()).spawn(move || {
-        let Ok((runtime, predecessor)) = handed.recv() else { return };
-        let run = AssertUnwindSafe(|| execute(&runtime, &of_thread, plan, predecessor));
+        let Ok((runtime, predecessor)) = receiver.recv() else { return };
+        let run = AssertUnwindSafe(|| execute(&runtime, &engine_shared, plan, predecessor));
         let ended = catch_unwind(run).unwrap_or(Ended::NotReleased);
-        // A disk that hangs must not keep the thread.
+        // A disk that hangs must not keep this thread alive.
         runtime.shutdown_background();
-        of_thread.end(ended);
+        engine_shared.end(ended);
     });
     match thread {
         Ok(thread) => {
             let predecessor = owners::take_over(&endpoint, shared);
-            let _ = hand_in.send((runtime, predecessor));
+            let _ = sender.send((runtime, predecessor));
             Ok(thread)
         }
         Err(error) => {
-            // A host's runtime may not be blocked by the end of another one.
+            // Dropping a runtime blocks, which panics inside a runtime of the host.
             runtime.shutdown_background();
             Err(error)
         }
@@ -89,13 +89,13 @@ fn execute(
         if shared.is_retired() {
             return Ended::NothingToRelease;
         }
-        // A bug here must not leave a lie on the pane.
+        // A bug in the engine must not leave a false state on the pane.
         let release = AssertUnwindSafe(|| runtime.block_on(engine.release_after_a_panic()));
         let ended = catch_unwind(release);
         shared.fail();
         shared.raise(&Diagnostic::new(
             DiagnosticKind::EngineFailed,
-            "the reporter has failed by a bug of its own and reports no more; the pane is given back",
+            "the reporter has failed because of a bug in it and reports nothing more; the pane is released",
         ));
         ended.unwrap_or(Ended::NotReleased)
     })

@@ -11,27 +11,28 @@ use super::Shared;
 use super::lease::HeldLease;
 use crate::machine::PredecessorClaim;
 
-/// By the pane as the host names it: nothing is looked up on a disk here.
+/// The key is the pane as the environment names it, because nothing may be looked up on a disk
+/// here.
 type Owners = BTreeMap<(PathBuf, PaneId), Weak<Shared>>;
 
 static OWNERS: Mutex<Owners> = Mutex::new(BTreeMap::new());
 
-/// Makes `successor` the pane's owner and retires the one before, which is
-/// returned if it has not ended by itself.
+/// Makes `successor` the pane's owner. Retires and returns the earlier owner, unless that has
+/// already ended.
 pub(super) fn take_over(pane: &Endpoint, successor: &Arc<Shared>) -> Option<Arc<Shared>> {
-    let before = {
+    let predecessor = {
         let mut owners = OWNERS.lock().unwrap_or_else(PoisonError::into_inner);
         owners.retain(|_, owner| owner.strong_count() > 0);
         let pane = (pane.socket().to_path_buf(), pane.pane().clone());
         owners.insert(pane, Arc::downgrade(successor))?.upgrade()?
     };
-    before.is_active().then(|| {
-        before.retire();
-        before
+    predecessor.is_active().then(|| {
+        predecessor.retire();
+        predecessor
     })
 }
 
-/// What a retired reporter leaves to its successor in this process.
+/// What a retired reporter hands over to its successor in this process.
 #[derive(Debug, Default)]
 pub(super) struct Inheritance {
     pub(super) claim: Option<PredecessorClaim>,
@@ -39,8 +40,8 @@ pub(super) struct Inheritance {
 }
 
 impl Shared {
-    /// A successor of this process owns the pane: report nothing more, and
-    /// release nothing.
+    /// A successor in this process owns the pane now, so this reporter reports nothing more and
+    /// releases nothing.
     pub(crate) fn retire(&self) {
         self.lock().retired.get_or_insert_default();
         self.wake();
@@ -50,15 +51,14 @@ impl Shared {
         self.lock().retired.is_some()
     }
 
-    /// Leaves what a successor needs, if there is one.
-    pub(super) fn leave(&self, claim: PredecessorClaim, lease: Option<HeldLease>) {
+    /// Stores what the successor needs, if there is one.
+    pub(super) fn leave_to_successor(&self, claim: PredecessorClaim, lease: Option<HeldLease>) {
         if let Some(retired) = &mut self.lock().retired {
             *retired = Inheritance { claim: Some(claim), lease };
         }
     }
 
-    /// For a successor's engine: what was on the pane, and the lease, still
-    /// held.
+    /// What the successor's engine takes over: what is on the pane, and the held lease.
     pub(super) fn take_inheritance(&self) -> Inheritance {
         self.lock().retired.as_mut().map(std::mem::take).unwrap_or_default()
     }

@@ -23,21 +23,21 @@ use crate::machine::{
 };
 use crate::status::Status;
 
-/// How often the path is looked at for another socket while no held stream
-/// would tell that the server went away …
-const SOCKET_LOOK: Duration = Duration::from_secs(2);
-/// … and while one would. A server that lives on without its path does not end
-/// it, but every request looks at the path, too.
-const SOCKET_LOOK_HELD: Duration = Duration::from_secs(60);
-/// What the machine's end leaves of the host's budget for the way back.
+/// How often the engine checks for another socket at the path while no held stream is open.
+const PATH_CHECK: Duration = Duration::from_secs(2);
+/// How often it checks while a held stream is open. A server that has lost its path but still runs
+/// does not end the stream; each request checks the path as well.
+const PATH_CHECK_HELD: Duration = Duration::from_secs(60);
+/// The part of the host's budget that is kept for the way back to the caller.
 const RETURN_TIME: Duration = Duration::from_millis(10);
-/// Half of this a retired engine waits for the answer to what is in flight: a
-/// request that is taken after the successor's could bring an old row back.
-const RETIRE: Duration = Duration::from_millis(800);
-/// How long the release of an engine that has failed may take.
+/// The budget of a retired engine. For half of it the engine waits for the answer to its request in
+/// flight: if the server applied that request after one of the successor's, an old row could come
+/// back.
+const RETIRED_BUDGET: Duration = Duration::from_millis(800);
+/// How long the release may take after the engine has panicked.
 const LAST_RELEASE: Duration = Duration::from_millis(500);
 
-/// Executes what the machine says and tells it what happened.
+/// Does what the machine says, and gives it what has happened.
 pub(super) struct Engine<'a> {
     shared: &'a Shared,
     machine: PaneMachine,
@@ -52,8 +52,8 @@ pub(super) struct Engine<'a> {
     server: Server,
     unreachable: bool,
     wake: Option<Duration>,
-    /// Up to which flush the machine knows everything.
-    flushes: u64,
+    /// The last flush before which the machine has all changes.
+    last_flush: u64,
     ended: Option<Ended>,
     closing: bool,
     #[cfg(test)]
@@ -86,7 +86,7 @@ impl<'a> Engine<'a> {
             hold: Hold::off(),
             unreachable: false,
             wake: None,
-            flushes: 0,
+            last_flush: 0,
             ended: None,
             closing: false,
             #[cfg(test)]
@@ -94,16 +94,17 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The machine asks whose pane it is; the lease comes with the answer, and
-    /// reports after it.
+    /// Runs until the reporter has ended. The machine first asks for the pane's processes. After
+    /// the answer the engine asks for the lease, and nothing is reported before it has the lease.
     pub(super) async fn run(&mut self) -> Ended {
-        if let Some(claim) = self.lease.succeed().await {
+        if let Some(claim) = self.lease.wait_and_inherit().await {
             self.machine.inherit(claim);
         }
         self.set_lease(if self.lease.is_settled() { Lease::Held } else { Lease::Sought });
         loop {
             if let Some(ended) = self.ended {
-                self.shared.leave(self.machine.predecessor_claim(), self.lease.hand_over());
+                let claim = self.machine.predecessor_claim();
+                self.shared.leave_to_successor(claim, self.lease.hand_over());
                 return ended;
             }
             match self.woken().await {
@@ -112,7 +113,7 @@ impl<'a> Engine<'a> {
                 Woken::Time => {
                     #[cfg(unix)]
                     self.lease.keep_in_place();
-                    self.look_at_socket();
+                    self.check_path();
                     self.step(Input::Timer);
                 }
                 Woken::Answered(outcome) => self.answered(outcome),
@@ -121,7 +122,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Gives the pane back after a bug has ended [`run`](Self::run).
+    /// Releases the pane after [`run`](Self::run) has panicked.
     pub(super) async fn release_after_a_panic(&mut self) -> Ended {
         self.in_flight = None;
         let Some(release) = self.machine.last_release() else { return Ended::NothingToRelease };
@@ -154,24 +155,24 @@ impl<'a> Engine<'a> {
 
     fn next_wake(&self) -> impl Future<Output = ()> + use<> {
         let wake = self.wake.and_then(|wake| self.started.checked_add(wake));
-        let every = if self.hold.is_open() { SOCKET_LOOK_HELD } else { SOCKET_LOOK };
-        let look = self.server.looked().map(|last| last + every);
-        until([wake, self.hold.next_try(), look].into_iter().flatten().min())
+        let interval = if self.hold.is_open() { PATH_CHECK_HELD } else { PATH_CHECK };
+        let check = self.server.last_checked().map(|last| last + interval);
+        until([wake, self.hold.next_try(), check].into_iter().flatten().min())
     }
 
     async fn take_changes(&mut self) {
-        let changes = self.shared.take_changes();
+        let changes = self.shared.take_changes(&self.shared.config, false);
         if changes.retire {
             self.feed(Input::Lease(Lease::Denied));
-            self.feed(Input::Close { budget: RETIRE });
+            self.feed(Input::Close { budget: RETIRED_BUDGET });
             return;
         }
         if let Some(deadline) = changes.close {
-            self.flushes = changes.asked;
-            // A close sends nothing pending, so what is wanted does not matter.
+            self.last_flush = changes.last_flush;
+            // After a close nothing new is reported, so the wanted snapshot does not matter.
             if !std::mem::replace(&mut self.closing, true) {
-                // Nothing is opened any more that could reach the server after
-                // the release.
+                // From now on no stream is opened, since it could reach the server after the
+                // release.
                 self.hold.close();
                 let budget = deadline.saturating_duration_since(std::time::Instant::now());
                 self.feed(Input::Close { budget: budget.saturating_sub(RETURN_TIME) });
@@ -185,8 +186,8 @@ impl<'a> Engine<'a> {
         if changes.lease_awaited {
             self.step(Input::AwaitLease);
         }
-        // From here on what is done answers the flush.
-        self.flushes = changes.asked;
+        // From now on the flush is done once the machine has nothing left to do.
+        self.last_flush = changes.last_flush;
         if changes.changed {
             self.step(Input::Wanted(changes.wanted.map(Box::new)));
         }
@@ -199,8 +200,8 @@ impl<'a> Engine<'a> {
         if let Some(claim) = self.lease.inherit() {
             self.machine.inherit(claim);
         }
-        // Somebody else may have the pane of another server: that is asked first.
-        if self.look_at_socket() || self.forward().await {
+        // On another server the pane may not be ours, so that is asked first.
+        if self.check_path() || self.forward().await {
             return;
         }
         let lease = self.lease.try_take(self.shared).await;
@@ -219,8 +220,8 @@ impl<'a> Engine<'a> {
         self.feed(Input::Lease(lease));
     }
 
-    /// If this process has a supervisor, reports through it for as long as it
-    /// lives; whether it did.
+    /// If this process has a supervisor, reports through it as long as it lives. Returns whether
+    /// there was one.
     #[cfg(unix)]
     async fn forward(&mut self) -> bool {
         let Some(socket) = self.lease.own_supervisor() else { return false };
@@ -230,8 +231,8 @@ impl<'a> Engine<'a> {
             Forwarded::SupervisorGone => {
                 self.lease.give_up();
                 self.set_lease(Lease::Sought);
-                // What is wanted goes out again, on our own.
-                self.shared.tell_again();
+                // This engine now reports by itself.
+                self.shared.resend();
             }
         }
         true
@@ -252,14 +253,14 @@ impl<'a> Engine<'a> {
             }
             (answer, _) => answer,
         };
-        let fine = answer.is_ok();
+        let succeeded = answer.is_ok();
         self.unreachable = answer.as_ref().is_err_and(|failure| !is_answer(failure));
         if self.server.answers(peer) {
             self.hold.close();
             self.feed(Input::ServerChanged);
         }
         self.feed(Input::Answered(answer));
-        if fine && !self.closing {
+        if succeeded && !self.closing {
             self.hold.open(&self.client);
         }
     }
@@ -277,8 +278,9 @@ impl<'a> Engine<'a> {
     fn hold_changed(&mut self, change: HoldChange) {
         match change {
             HoldChange::Opened { to } => {
-                if self.server.look() {
-                    // A stream to what is at the path now is the new server's own.
+                if self.server.check() {
+                    // The stream belongs to the old server unless it was opened to the socket that
+                    // is at the path now.
                     if to != inode(self.client.socket()) {
                         self.hold.close();
                     }
@@ -293,22 +295,22 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Whether another server is at the path. It knows nothing of us, and the pane
-    /// may be somebody else's there.
-    fn look_at_socket(&mut self) -> bool {
-        let other = self.server.look();
-        if other {
+    /// Whether another server is at the path. If so, the machine is told to start over: that server
+    /// knows nothing of our reports, and its pane with this id may not be ours.
+    fn check_path(&mut self) -> bool {
+        let replaced = self.server.check();
+        if replaced {
             self.hold.close();
             self.feed(Input::ServerChanged);
         }
-        other
+        replaced
     }
 
-    /// Whatever happens may send something, and before that the path is looked
-    /// at: what is meant for one server must not go to another.
+    /// Gives an input to the machine. That may send a request, so the path is checked first: a
+    /// request that is meant for one server must not go to another.
     fn step(&mut self, input: Input) {
         if self.server.is_known() {
-            self.look_at_socket();
+            self.check_path();
         }
         if self.hold.next_try().is_some() && !self.closing {
             self.hold.open(&self.client);
@@ -320,11 +322,12 @@ impl<'a> Engine<'a> {
         let answered = matches!(input, Input::Answered(_));
         let step = self.machine.step(clock::now(self.started.elapsed()), input);
         if answered || step.request.is_some() {
-            // Before the request goes out: this process may be killed before its answer.
+            // This is done before the request is sent: the process may be killed before the answer
+            // comes.
             self.lease.note(self.machine.leavings());
         }
         let counters = Counters { copies: self.client.copies_sent(), ..self.machine.counters() };
-        self.shared.publish(&step, counters, self.status(), self.flushes);
+        self.shared.publish(&step, counters, self.status(), self.last_flush);
         let Step { abandon, request, wake, ended, .. } = step;
         if abandon {
             self.in_flight = None;
@@ -361,7 +364,7 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// Whether the server has taken the request and answered, if not as hoped.
+/// Whether the failure is an answer of the server.
 fn is_answer(failure: &Failure) -> bool {
     matches!(failure.kind, FailureKind::Rejected(_) | FailureKind::Malformed)
 }
@@ -373,8 +376,8 @@ async fn until(at: Option<Instant>) {
     }
 }
 
-/// As `until`, and without the timer's millisecond where the time has come: it
-/// would be lost at every start.
+/// As [`until`], but returns at once if the time has come: a timer takes a millisecond even then,
+/// which would delay every start.
 async fn at_once_or(at: Option<Instant>) {
     if at.is_none_or(|at| at > Instant::now()) {
         until(at).await;

@@ -9,50 +9,50 @@ use crate::activity::{Activity, Refused, Snapshot};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::event::{AgentEvent, EventId};
-use crate::feed::{Feed, Publisher};
+use crate::feed::Publisher;
 use crate::machine::{Counters, Ended, Lease, Step};
 use crate::receipt::Receipt;
 use crate::status::{Flushed, OffReason, Status};
 
-/// Most diagnostics that are kept for readers that come later.
+/// The most diagnostics that are kept for later readers.
 const DIAGNOSTICS_KEPT: usize = 32;
 
-/// What hosts and the engine share. The lock is held for folding an event and
-/// never over I/O, so a call costs microseconds whatever the server does.
-/// Nothing of a host's, such as its log or its executor, runs under it.
+/// What hosts and the engine share. The lock is held while an event is folded and never during I/O,
+/// so a call takes microseconds whatever the server does. No code of the host, such as its log or
+/// its executor, runs under the lock.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) config: Config,
     /// The agent's name for terminals.
     pub(crate) app: Option<AppName>,
-    /// The process that it was made in: a copy of it has no engine.
+    /// The process that made this value. A forked copy of it has no engine.
     process: u32,
     pub(super) state: Mutex<State>,
     pub(super) engine: Notify,
-    /// Wakes hosts that block for a flush or the end …
-    pub(super) blocking: Condvar,
-    /// … and those that await it.
-    pub(super) waiting: Notify,
-    pub(super) receipts: Publisher<Receipt>,
-    pub(super) diagnostics: Publisher<Diagnostic>,
+    /// Wakes callers that block.
+    pub(super) blocking_waiters: Condvar,
+    /// Wakes callers that await.
+    pub(super) async_waiters: Notify,
+    pub(crate) receipts: Publisher<Receipt>,
+    pub(crate) diagnostics: Publisher<Diagnostic>,
 }
 
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct State {
     pub(super) activity: Activity,
-    /// The activity has changed since the engine looked.
+    /// The activity has changed since the engine last took the changes.
     pub(super) changed: bool,
-    /// Rises with every change, for those who look by themselves.
+    /// Rises with every change, for readers that poll.
     pub(super) version: u64,
-    /// There is an engine, or was one.
+    /// The reporter has an engine, or had one.
     pub(super) active: bool,
     pub(super) status: Status,
-    /// Counts the calls to flush.
-    pub(super) asked: u64,
-    /// Those that the engine has not seen.
+    /// The number of the last call to flush.
+    pub(super) last_flush: u64,
+    /// The engine has not seen the last call to flush.
     pub(super) flush: bool,
-    /// Up to which call everything was dealt with, and how.
+    /// The last flush that is done, and its result.
     pub(super) flushed: Option<(u64, Flushed)>,
     pub(super) close: Option<Instant>,
     pub(super) ended: Option<Ended>,
@@ -61,14 +61,14 @@ pub(super) struct State {
     last_id: u64,
     main_turn: bool,
     pub(super) lease: Option<Lease>,
-    /// Somebody waits for the lease, also if there is nothing to report.
+    /// A caller waits for the lease, even if there is nothing to report.
     pub(super) lease_awaited: bool,
-    /// The agent is stopped, whatever its events say.
+    /// The agent's process is stopped, whatever its events say.
     pub(super) suspended: bool,
     pub(super) retired: Option<Inheritance>,
 }
 
-/// What has changed since the engine looked last.
+/// What has changed since the engine last took the changes.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Changes {
@@ -77,34 +77,29 @@ pub(crate) struct Changes {
     /// What is wanted, if it may have changed.
     pub(crate) wanted: Option<Snapshot>,
     pub(crate) flush: bool,
-    /// Up to which flush these are all changes.
-    pub(crate) asked: u64,
+    /// The last flush that these changes belong to.
+    pub(crate) last_flush: u64,
     pub(crate) close: Option<Instant>,
-    /// Somebody waits for the lease, also if there is nothing to report.
     pub(crate) lease_awaited: bool,
-    /// A successor of this process owns the pane now.
+    /// A successor in this process owns the pane now.
     pub(crate) retire: bool,
 }
 
 impl Shared {
-    /// For a reporter that has an engine.
-    pub(crate) fn new(config: Config, app: Option<AppName>) -> Arc<Self> {
-        Self::with(config, app, true, Status::Reporting)
-    }
-
-    /// For a reporter that has none, and why.
-    pub(crate) fn inert(config: Config, app: Option<AppName>, why: Status) -> Arc<Self> {
-        Self::with(config, app, false, why)
-    }
-
-    fn with(config: Config, app: Option<AppName>, active: bool, status: Status) -> Arc<Self> {
+    /// `inert` is why the reporter has no engine; `None` if it has one.
+    pub(crate) fn new(
+        config: Config,
+        app: Option<AppName>,
+        activity: Activity,
+        inert: Option<Status>,
+    ) -> Arc<Self> {
         let state = State {
-            activity: Activity::default(),
-            changed: false,
+            changed: activity.has_spoken(),
+            activity,
             version: 0,
-            active,
-            status,
-            asked: 0,
+            active: inert.is_none(),
+            status: inert.unwrap_or(Status::Reporting),
+            last_flush: 0,
             flush: false,
             flushed: None,
             close: None,
@@ -123,21 +118,21 @@ impl Shared {
             process: std::process::id(),
             state: Mutex::new(state),
             engine: Notify::new(),
-            blocking: Condvar::new(),
-            waiting: Notify::new(),
+            blocking_waiters: Condvar::new(),
+            async_waiters: Notify::new(),
             receipts: Publisher::new(0),
             diagnostics: Publisher::new(DIAGNOSTICS_KEPT),
         })
     }
 
-    /// Whether this process is a copy of the one that it was made in.
+    /// Whether this process is a forked copy of the process that made this value.
     pub(crate) fn is_forked(&self) -> bool {
         std::process::id() != self.process
     }
 
-    /// What a host's call works on; nothing in a copy of the process, where
-    /// there is no engine, and another thread may have held the lock for ever.
-    pub(super) fn live(&self) -> Option<MutexGuard<'_, State>> {
+    /// The state, for the host's calls. `None` in a forked copy of the process: it has no engine,
+    /// and a thread that does not exist there may hold the lock forever.
+    pub(super) fn lock_unless_forked(&self) -> Option<MutexGuard<'_, State>> {
         (!self.is_forked()).then(|| self.lock())
     }
 
@@ -145,9 +140,10 @@ impl Shared {
         &self,
         events: impl IntoIterator<Item = AgentEvent>,
     ) -> Vec<(usize, Refused)> {
-        // The iterator is the host's: it may block, panic or call us.
+        // The host's iterator may block, panic or call this reporter, so it runs before the lock is
+        // taken.
         let events: Vec<AgentEvent> = events.into_iter().collect();
-        let Some(mut state) = self.live() else { return Vec::new() };
+        let Some(mut state) = self.lock_unless_forked() else { return Vec::new() };
         let mut refused = Vec::new();
         for (index, event) in events.into_iter().enumerate() {
             if let Err(problem) = state.activity.apply(event) {
@@ -162,7 +158,7 @@ impl Shared {
         if retired {
             self.raise_once(&Diagnostic::new(
                 DiagnosticKind::StaleOwner,
-                "a newer reporter of this process owns the pane; this one reports no more",
+                "a newer reporter of this process owns the pane; this one reports nothing more",
             ));
         }
         if let Some((_, problem)) = refused.first() {
@@ -171,17 +167,11 @@ impl Shared {
         refused
     }
 
-    pub(crate) fn resume(&self, activity: Activity) {
-        let mut state = self.lock();
-        state.changed = activity.has_spoken();
-        state.activity = activity;
-    }
-
     pub(crate) fn activity(&self) -> Activity {
         self.lock().activity.clone()
     }
 
-    /// Shows the agent as stopped, or what its events say again.
+    /// Shows the agent as stopped, or shows what its events say again.
     pub(crate) fn suspend(&self, suspended: bool) {
         let mut state = self.lock();
         if std::mem::replace(&mut state.suspended, suspended) != suspended {
@@ -192,54 +182,47 @@ impl Shared {
         }
     }
 
-    /// An id that no other turn, tool or prompt of this reporter has.
+    /// A new id for a turn, a tool or a prompt.
     pub(crate) fn new_id(&self) -> EventId {
-        let Some(mut state) = self.live() else { return EventId::default() };
+        let Some(mut state) = self.lock_unless_forked() else { return EventId::default() };
         state.last_id += 1;
-        EventId::ours(state.last_id)
+        EventId::internal(state.last_id)
     }
 
-    /// Takes the main agent's turn, if nobody has it.
+    /// Takes the main agent's turn, unless another [`Turn`](crate::Turn) has it.
     pub(crate) fn take_main_turn(&self) -> bool {
-        self.live().is_some_and(|mut state| !std::mem::replace(&mut state.main_turn, true))
+        self.lock_unless_forked()
+            .is_some_and(|mut state| !std::mem::replace(&mut state.main_turn, true))
     }
 
     pub(crate) fn give_main_turn_back(&self) {
-        if let Some(mut state) = self.live() {
+        if let Some(mut state) = self.lock_unless_forked() {
             state.main_turn = false;
         }
     }
 
     pub(crate) fn is_active(&self) -> bool {
-        self.live().is_some_and(|state| state.how_ended().is_none())
+        self.lock_unless_forked().is_some_and(|state| state.how_ended().is_none())
     }
 
     pub(crate) fn status(&self) -> Status {
-        self.live().map_or(Status::Off(OffReason::Forked), |state| state.status())
+        self.lock_unless_forked().map_or(Status::Off(OffReason::Forked), |state| state.status())
     }
 
     pub(crate) fn counters(&self) -> Counters {
-        self.live().map_or_else(Counters::default, |state| state.counters)
+        self.lock_unless_forked().map_or_else(Counters::default, |state| state.counters)
     }
 
-    pub(crate) fn receipts(&self) -> Feed<Receipt> {
-        if self.is_forked() { Feed::over() } else { self.receipts.subscribe() }
-    }
-
-    pub(crate) fn diagnostics(&self) -> Feed<Diagnostic> {
-        if self.is_forked() { Feed::over() } else { self.diagnostics.subscribe() }
-    }
-
-    /// Tells a diagnostic to whoever listens, now or later.
+    /// Publishes a diagnostic to the present and later readers, and logs it.
     pub(crate) fn raise(&self, diagnostic: &Diagnostic) {
         self.diagnostics.publish(diagnostic.clone());
         log(diagnostic);
     }
 
-    /// As [`raise`](Self::raise), unless one of its kind was told before.
+    /// As [`raise`](Self::raise), unless a diagnostic of this kind is still kept.
     pub(crate) fn raise_once(&self, diagnostic: &Diagnostic) {
-        let like = |told: &Diagnostic| told.kind == diagnostic.kind;
-        if self.diagnostics.publish_unless(diagnostic.clone(), like) {
+        let same_kind = |kept: &Diagnostic| kept.kind == diagnostic.kind;
+        if self.diagnostics.publish_unless(diagnostic.clone(), same_kind) {
             log(diagnostic);
         }
     }
@@ -248,22 +231,17 @@ impl Shared {
         self.engine.notified().await;
     }
 
-    pub(crate) fn take_changes(&self) -> Changes {
-        self.take(&self.config, false)
-    }
-
-    /// With `all`, what is wanted counts as changed.
-    pub(super) fn take(&self, config: &Config, all: bool) -> Changes {
+    /// Takes the changes. With `all`, the wanted snapshot counts as changed.
+    pub(super) fn take_changes(&self, config: &Config, all: bool) -> Changes {
         let mut state = self.lock();
-        // Who has not said anything yet gives nothing back.
+        // A host that has not said anything yet does not give the pane back.
         let spoken = self.config.leave_state || state.activity.has_spoken();
-        let changed = std::mem::take(&mut state.changed) && spoken;
-        let changed = changed || all;
+        let changed = (std::mem::take(&mut state.changed) && spoken) || all;
         Changes {
             changed,
             wanted: changed.then(|| state.wanted(config)).flatten(),
             flush: std::mem::take(&mut state.flush),
-            asked: state.asked,
+            last_flush: state.last_flush,
             close: state.close,
             lease_awaited: state.lease_awaited,
             retire: state.retired.is_some(),
@@ -275,9 +253,9 @@ impl Shared {
         self.wake_hosts();
     }
 
-    /// Publishes a step. If everything is done, that answers the flushes up to
-    /// `asked`.
-    pub(crate) fn publish(&self, step: &Step, counters: Counters, status: Status, asked: u64) {
+    /// Publishes the results of a step. If nothing is left to do, the flushes up to `last_flush`
+    /// are done.
+    pub(crate) fn publish(&self, step: &Step, counters: Counters, status: Status, last_flush: u64) {
         for receipt in &step.receipts {
             self.receipts.publish(receipt.clone());
         }
@@ -286,15 +264,15 @@ impl Shared {
         }
         let mut state = self.lock();
         state.counters = counters;
-        let news = std::mem::replace(&mut state.status, status) != status;
+        let new_status = std::mem::replace(&mut state.status, status) != status;
         let done = step.quiet && !state.changed;
         if done {
             let flushed =
                 if status.delivers() { Flushed::Delivered } else { Flushed::NotReporting(status) };
-            state.flushed = Some((asked, flushed));
+            state.flushed = Some((last_flush, flushed));
         }
         drop(state);
-        if done || news {
+        if done || new_status {
             self.wake_hosts();
         }
     }
@@ -310,25 +288,26 @@ impl Shared {
         self.wake_hosts();
     }
 
-    /// There is something new for the engine and for a terminal.
+    /// Wakes the engine and the threads that write to terminals.
     pub(super) fn wake(&self) {
         self.engine.notify_one();
-        self.blocking.notify_all();
+        self.blocking_waiters.notify_all();
     }
 
     pub(super) fn wake_hosts(&self) {
-        self.blocking.notify_all();
-        self.waiting.notify_waiters();
+        self.blocking_waiters.notify_all();
+        self.async_waiters.notify_waiters();
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        // A host that panicked while folding leaves a state that can be
-        // reported; the pane must not be left with an older one for it.
+        // If a thread of the host has panicked under the lock, the state can still be reported, and
+        // the pane must not be left with an older one.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Logs a diagnostic. The log is the host's: it may block, call us, or panic.
+/// Logs a diagnostic. The host's log may block, panic or call this reporter, so the lock must not
+/// be held.
 fn log(diagnostic: &Diagnostic) {
     tracing::warn!(kind = diagnostic.kind.as_str(), detail = %diagnostic.detail);
 }

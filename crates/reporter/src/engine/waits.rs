@@ -1,4 +1,4 @@
-//! What hosts wait for: a flush, the end, the lease.
+//! What a host can wait for: a flush, the end, and the lease.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use crate::clock::{FAR, within};
 use crate::machine::{Ended, Lease};
 use crate::status::{Flushed, OffReason, Status};
 
-/// What a host waits for the engine beyond what the engine was given.
+/// How much longer than the engine's budget a host waits for the engine.
 const GRACE: Duration = Duration::from_millis(20);
-/// What a flush says in a copy of the process.
+/// The result of a flush in a forked copy of the process.
 const FORKED: Flushed = Flushed::NotReporting(Status::Off(OffReason::Forked));
 
 impl Shared {
-    /// Waits until the engine has dealt with everything so far.
+    /// Waits until the engine has handled everything that was recorded so far.
     pub(crate) fn flush(&self, timeout: Duration) -> Flushed {
         let Some(number) = self.begin_flush() else { return FORKED };
         self.wait(timeout, |state| state.flushed(number)).unwrap_or(Flushed::TimedOut)
@@ -22,20 +22,20 @@ impl Shared {
 
     pub(crate) async fn flush_async(&self, timeout: Duration) -> Flushed {
         let Some(number) = self.begin_flush() else { return FORKED };
-        let flushed = self.waited(|state| state.flushed(number));
+        let flushed = self.wait_async(|state| state.flushed(number));
         within(timeout, flushed).await.unwrap_or(Flushed::TimedOut)
     }
 
     fn begin_flush(&self) -> Option<u64> {
-        let mut state = self.live()?;
+        let mut state = self.lock_unless_forked()?;
         state.flush = true;
-        state.asked += 1;
+        state.last_flush += 1;
         self.engine.notify_one();
-        Some(state.asked)
+        Some(state.last_flush)
     }
 
     pub(crate) fn begin_close(&self, budget: Duration) {
-        let Some(mut state) = self.live() else { return };
+        let Some(mut state) = self.lock_unless_forked() else { return };
         let deadline = from_now(budget);
         if state.close.is_none_or(|close| deadline < close) {
             state.close = Some(deadline);
@@ -54,19 +54,19 @@ impl Shared {
     }
 
     pub(crate) async fn ended(&self) -> Ended {
-        self.waited(|state| state.how_ended()).await
+        self.wait_async(|state| state.how_ended()).await
     }
 
-    /// Waits until the lease is held or denied; `None` if neither by then.
+    /// Waits until the lease is held or denied; `None` if it is neither within `timeout`.
     pub(crate) fn wait_lease(&self, timeout: Duration) -> Option<bool> {
-        self.await_lease();
+        self.ask_for_lease();
         self.wait(timeout, |state| state.lease_decided())
     }
 
-    /// Waits until the lease is held; false if the reporter ends without.
+    /// Waits until the lease is held; false if the reporter ends before that.
     pub(crate) async fn lease_held(&self) -> bool {
-        self.await_lease();
-        self.waited(|state| match state.lease_decided() {
+        self.ask_for_lease();
+        self.wait_async(|state| match state.lease_decided() {
             Some(false) if state.how_ended().is_none() => None,
             decided => decided,
         })
@@ -74,10 +74,10 @@ impl Shared {
     }
 
     pub(crate) async fn lease_lost(&self) {
-        self.waited(|state| (state.lease_decided() != Some(true)).then_some(())).await;
+        self.wait_async(|state| (state.lease_decided() != Some(true)).then_some(())).await;
     }
 
-    fn await_lease(&self) {
+    fn ask_for_lease(&self) {
         if !std::mem::replace(&mut self.lock().lease_awaited, true) {
             self.engine.notify_one();
         }
@@ -98,19 +98,19 @@ impl Shared {
             if left.is_zero() {
                 return None;
             }
-            let waited = self.blocking.wait_timeout(state, left);
+            let waited = self.blocking_waiters.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    pub(super) async fn waited<T>(&self, mut done: impl FnMut(&mut State) -> Option<T>) -> T {
+    async fn wait_async<T>(&self, mut done: impl FnMut(&mut State) -> Option<T>) -> T {
         loop {
-            let mut waiting = std::pin::pin!(self.waiting.notified());
-            waiting.as_mut().enable();
+            let mut notified = std::pin::pin!(self.async_waiters.notified());
+            notified.as_mut().enable();
             if let Some(value) = done(&mut self.lock()) {
                 return value;
             }
-            waiting.await;
+            notified.await;
         }
     }
 }

@@ -12,6 +12,7 @@ use herdr_socket_transport::{Client, Endpoint, Options};
 use super::Plan;
 use super::run::Engine;
 use super::shared::Shared;
+use crate::activity::Activity;
 use crate::config::Config;
 use crate::event::AgentEvent;
 use crate::machine::Claim;
@@ -20,21 +21,21 @@ use crate::{Flushed, ReportState};
 #[derive(Debug, Default)]
 pub(super) struct Probe {
     waits: Cell<usize>,
-    asks: Cell<bool>,
+    in_flight: Cell<bool>,
 }
 
 impl Probe {
-    /// It waits for what comes, with a request out or without one.
-    pub(super) fn waits(&self, asks: bool) {
+    /// The engine waits. `in_flight` is whether a request is in flight.
+    pub(super) fn waits(&self, in_flight: bool) {
         self.waits.set(self.waits.get() + 1);
-        self.asks.set(asks);
+        self.in_flight.set(in_flight);
     }
 
-    /// Lets the engine run until it waits for time alone.
+    /// Lets the engine run until it waits without a request in flight.
     async fn rests(&self) {
         loop {
             Delay::new(Duration::from_millis(2)).await;
-            if !self.asks.get() {
+            if !self.in_flight.get() {
                 return;
             }
         }
@@ -44,7 +45,7 @@ impl Probe {
 #[tokio::test(start_paused = true)]
 async fn f54_an_idle_reporter_wakes_up_at_most_twice_a_minute_beside_its_requests() {
     const MINUTES: usize = 5;
-    // Time only passes as the test says, while something blocks.
+    // While a blocking task runs, the paused clock moves only when the test advances it.
     let (blocks, blocked) = mpsc::channel::<()>();
     let blocking = tokio::task::spawn_blocking(move || blocked.recv());
 
@@ -56,7 +57,7 @@ async fn f54_an_idle_reporter_wakes_up_at_most_twice_a_minute_beside_its_request
     let label = AgentLabel::parse("host").unwrap();
     let claim = Claim::new(pane.clone(), source, label, config.clone());
     let endpoint = Endpoint::new(herdr.socket_path(), pane);
-    let shared = Shared::new(config, None);
+    let shared = Shared::new(config, None, Activity::default(), None);
     let client = Client::new(herdr.socket_path(), Options::default().hedge(false));
     let mut engine = Engine::new(&shared, Plan { claim, client, endpoint, agent: None }, None);
     let probe = engine.probe.clone();
@@ -67,7 +68,7 @@ async fn f54_an_idle_reporter_wakes_up_at_most_twice_a_minute_beside_its_request
             AgentEvent::title_changed(Some("T".into())),
         ]);
         assert_eq!(shared.flush_async(Duration::from_secs(20)).await, Flushed::Delivered);
-        // A look and the held stream come after it.
+        // A read-back and the held stream follow the flush.
         for _ in 0..10 {
             tokio::time::advance(Duration::from_secs(1)).await;
             probe.rests().await;
@@ -88,7 +89,7 @@ async fn f54_an_idle_reporter_wakes_up_at_most_twice_a_minute_beside_its_request
         counted = idle => counted,
         ended = engine.run() => panic!("{ended:?}"),
     };
-    // Each request is one for its time and one for its answer.
+    // Each request causes two wake-ups: one when it is due, and one for its answer.
     let beside = wakes.saturating_sub(2 * requests);
     assert!(beside <= 2 * MINUTES, "{wakes} wake-ups, {requests} requests");
     assert!((MINUTES..=4 * MINUTES).contains(&requests), "{requests} requests");

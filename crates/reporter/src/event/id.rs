@@ -3,14 +3,14 @@ use serde::{Serialize, Serializer};
 
 use super::MAIN_AGENT;
 
-/// Longest id of an agent, tool, prompt, provider or run, in bytes. Ids are
-/// kept as long as something is open, so they are bounded.
+/// The longest id of an agent, tool, prompt, provider or run, in bytes. Ids are kept while
+/// something is open, so their length is bounded.
 pub const ID_MAX_BYTES: usize = 1024;
 
-/// The id of an agent, a tool call or a prompt: a host's own text or number.
+/// The id of an agent, a tool call or a prompt: a text or number that the host chooses.
 ///
-/// Those that a [`Turn`](crate::Turn) and its like make for themselves equal no
-/// id that a host can say.
+/// A [`Turn`](crate::Turn), a tool run or a prompt of this library makes its own id, which never
+/// equals an id of the host.
 ///
 /// ```
 /// use herdr_reporter::EventId;
@@ -23,16 +23,16 @@ pub struct EventId(Id);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Id {
     Host(String),
-    /// Made by a turn, a tool or a prompt of the library.
-    Ours(u64),
+    /// Made by this library.
+    Internal(u64),
 }
 
 impl EventId {
-    pub(crate) fn ours(number: u64) -> Self {
-        Self(Id::Ours(number))
+    pub(crate) fn internal(number: u64) -> Self {
+        Self(Id::Internal(number))
     }
 
-    /// Whether it is the main agent's.
+    /// Whether this is the id of the main agent.
     pub fn is_main(&self) -> bool {
         matches!(&self.0, Id::Host(id) if id == MAIN_AGENT)
     }
@@ -66,13 +66,15 @@ impl From<u64> for EventId {
     }
 }
 
-/// Only an id that a host has said can be written: any text that stood for another
-/// one could be a host's own.
+/// Only a host's own id can be serialized: any text for an id of this library could equal a host's
+/// own id.
 impl Serialize for EventId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             Id::Host(id) => serializer.serialize_str(id),
-            Id::Ours(_) => Err(S::Error::custom("the id of a turn, tool or prompt has no text")),
+            Id::Internal(_) => {
+                Err(S::Error::custom("the id of a turn, tool or prompt has no text"))
+            }
         }
     }
 }
@@ -82,8 +84,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f48_only_what_a_host_has_said_can_be_written() {
+    fn f48_only_an_id_of_the_host_can_be_serialized() {
         assert_eq!(serde_json::to_string(&EventId::from("#1")).ok().as_deref(), Some("\"#1\""));
-        assert!(serde_json::to_string(&EventId::ours(1)).is_err());
+        assert!(serde_json::to_string(&EventId::internal(1)).is_err());
     }
 }

@@ -6,7 +6,7 @@ use super::fields::{
     ANY_ID, FLAG, Fields, ID, LABELS, NAME, NUMBER, OUTCOME, PERCENT, PROMPT, STATE, TEXT,
     TEXT_MAP, TEXTS,
 };
-use super::near::shown;
+use super::names::shown;
 use super::repair::repaired;
 use super::value::Value;
 use super::{AgentEvent, LineError, Prompt, SessionStarted};
@@ -17,11 +17,11 @@ use super::{AgentEvent, LineError, Prompt, SessionStarted};
 pub enum EventLine {
     /// Something happened.
     Event(AgentEvent),
-    /// The host wants to know when everything before it has been delivered.
+    /// The host asks to be told when everything before this line has been delivered.
     Flush {
-        /// What the answer is to carry: a text, a number or null.
+        /// The id of the answer: a text, a number or null.
         id: serde_json::Value,
-        /// How long to wait at most.
+        /// The longest wait.
         timeout: Duration,
     },
 }
@@ -30,15 +30,14 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl EventLine {
-    /// Reads one JSON line; surrounding blanks do not matter, and a blank line
-    /// is `None`. Unknown fields are ignored.
+    /// Reads one JSON line. Surrounding whitespace and unknown fields are ignored; a blank line
+    /// gives `None`.
     ///
     /// # Errors
     ///
-    /// [`LineError`] says what is wrong and what would be right, without
-    /// repeating values.
+    /// [`LineError`] says what is wrong and what is expected, without repeating values.
     pub fn parse(line: &[u8]) -> Result<Option<Self>, LineError> {
-        // Some programs begin a file, and so the first line, with a mark.
+        // Some programs begin a file with this mark, so it is part of the first line.
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
         if line.is_empty() {
             return Ok(None);
@@ -48,18 +47,18 @@ impl EventLine {
 }
 
 fn parse(line: &[u8]) -> Result<EventLine, LineError> {
-    let whole;
+    let repaired_line;
     let value = match serde_json::from_slice(line) {
         Ok(value) => value,
         Err(error) => {
-            whole = repaired(line);
-            serde_json::from_str(&whole).map_err(|_| not_json(&error))?
+            repaired_line = repaired(line);
+            serde_json::from_str(&repaired_line).map_err(|_| not_json(&error))?
         }
     };
     let Value::Object(fields) = value else { return Err(LineError::NotAnObject) };
     let mut fields = Fields::of(fields);
     let Some(Value::Text(event)) = fields.take("event") else { return Err(LineError::NoKind) };
-    let Some(event) = KINDS.into_iter().find(|known| *known == event) else {
+    let Some(event) = EVENTS.into_iter().find(|known| *known == event) else {
         return Err(LineError::UnknownKind(shown(&event)));
     };
     fields.event = event;
@@ -67,7 +66,7 @@ fn parse(line: &[u8]) -> Result<EventLine, LineError> {
 }
 
 fn not_json(error: &serde_json::Error) -> LineError {
-    // The reader names it only by its words; a test holds it to them.
+    // `serde_json` has no other sign of this error than its text. A test checks the text.
     const TOO_DEEP: &str = "recursion limit exceeded";
     let column = error.column();
     if error.to_string().starts_with(TOO_DEEP) {
@@ -79,8 +78,8 @@ fn not_json(error: &serde_json::Error) -> LineError {
     }
 }
 
-/// Every event, as lines name it.
-pub(super) const KINDS: [&str; 19] = [
+/// The names of all events.
+pub(super) const EVENTS: [&str; 19] = [
     "session_started",
     "session_ended",
     "agent_started",
@@ -136,7 +135,7 @@ fn read(event: &str, fields: &mut Fields<'_>) -> Result<EventLine, LineError> {
                 kind: fields.required("kind", PROMPT)?,
                 label: fields.optional("label", TEXT)?,
             },
-            agent_id: fields.agent_or_nobody()?,
+            agent_id: fields.agent_or_none()?,
         },
         "prompt_closed" => {
             AgentEvent::PromptClosed { prompt_id: fields.required("prompt_id", ID)?.into() }

@@ -1,4 +1,4 @@
-//! Functions that make events.
+//! Functions that make events, and properties of events.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use herdr_proto::{ReportState, StateKey};
 use super::{AgentEvent, EventId, ID_MAX_BYTES, Prompt, SessionStarted, TurnOutcome};
 
 impl AgentEvent {
-    /// A session of which only the id is known began or goes on.
+    /// A session began or continues. Only its id is known.
     pub fn session_started(session_id: impl Into<String>) -> Self {
         Self::SessionStarted(SessionStarted::new(session_id))
     }
 
-    /// The session is over.
+    /// The session has ended.
     pub fn session_ended() -> Self {
         Self::SessionEnded { agent_id: EventId::default() }
     }
@@ -22,12 +22,12 @@ impl AgentEvent {
         Self::AgentStarted { agent_id: EventId::default() }
     }
 
-    /// The main agent is done.
+    /// The main agent has finished its turn.
     pub fn agent_settled() -> Self {
         Self::AgentSettled { agent_id: EventId::default(), outcome: None, message: None }
     }
 
-    /// A tool of the main agent runs.
+    /// A tool of the main agent has started.
     pub fn tool_started(tool_id: impl Into<EventId>, tool: impl Into<String>) -> Self {
         let (tool_id, tool) = (tool_id.into(), tool.into());
         Self::ToolStarted { tool_id, tool, agent_id: EventId::default() }
@@ -38,24 +38,23 @@ impl AgentEvent {
         Self::ToolFinished { tool_id: tool_id.into() }
     }
 
-    /// The main agent waits for a person.
+    /// The main agent has started to wait for a person.
     pub fn prompt_opened(prompt_id: impl Into<EventId>, prompt: Prompt) -> Self {
         let agent_id = Some(EventId::default());
         Self::PromptOpened { prompt_id: prompt_id.into(), prompt, agent_id }
     }
 
-    /// Nobody waits for an answer to this prompt any more.
+    /// The agent no longer waits for an answer to this prompt.
     pub fn prompt_closed(prompt_id: impl Into<EventId>) -> Self {
         Self::PromptClosed { prompt_id: prompt_id.into() }
     }
 
-    /// How far the main agent's turn has got, in percent.
+    /// The progress of the main agent's turn, in percent.
     pub fn progress_changed(percent: Option<u8>) -> Self {
         Self::ProgressChanged { percent, agent_id: EventId::default() }
     }
 
-    /// What a workflow provider's runs do: those that execute and those that
-    /// wait for a person.
+    /// The runs of a workflow provider: those that are executing, and those that wait for a person.
     pub fn workflow_snapshot(
         provider: impl Into<String>,
         running: Vec<String>,
@@ -64,7 +63,7 @@ impl AgentEvent {
         Self::WorkflowSnapshot { provider: provider.into(), ready: true, running, waiting }
     }
 
-    /// A workflow provider cannot say what its runs do.
+    /// A workflow provider does not know the state of its runs.
     pub fn workflow_unavailable(provider: impl Into<String>) -> Self {
         Self::WorkflowUnavailable { provider: provider.into() }
     }
@@ -74,28 +73,27 @@ impl AgentEvent {
         Self::StateSet { state, label, settles: false }
     }
 
-    /// The state as a last word: agents, tools and prompts that are open end
-    /// first.
+    /// The state, after everything that is open has ended: agents, tools and prompts.
     pub fn state_settled(state: ReportState, label: Option<String>) -> Self {
         Self::StateSet { state, label, settles: true }
     }
 
-    /// What the session is about; `None` takes the title off.
+    /// The title, which says what the session is about; `None` clears it.
     pub fn title_changed(title: Option<String>) -> Self {
         Self::TitleChanged { title, agent_id: EventId::default() }
     }
 
-    /// Which model answers, and how many tokens its context holds.
+    /// Which model answers, and how many tokens its context window holds.
     pub fn model_changed(model: Option<String>, context_window: Option<u64>) -> Self {
         Self::ModelChanged { model, context_window, agent_id: EventId::default() }
     }
 
-    /// How many tokens of the context are used.
+    /// How many tokens of the context window are used.
     pub fn usage_changed(used: u64) -> Self {
         Self::UsageChanged { used, agent_id: EventId::default() }
     }
 
-    /// The host's own tokens; `None` takes one off.
+    /// The host's own tokens; `None` clears a token.
     pub fn tokens_changed(tokens: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
         Self::TokensChanged { tokens: BTreeMap::from_iter(tokens) }
     }
@@ -105,14 +103,14 @@ impl AgentEvent {
         Self::LabelsChanged { labels: BTreeMap::from_iter(labels) }
     }
 
-    /// The same event of another agent than the main one, where it says whose
-    /// it is. `None` is nobody, which only a prompt can be of.
+    /// The same event for another agent, if the event belongs to an agent. `None` means no agent,
+    /// which is possible only for a prompt; other events fall back to the main agent.
     #[must_use]
     pub fn of_agent(mut self, agent: Option<EventId>) -> Self {
-        let whose = agent.clone().unwrap_or_default();
+        let or_main = agent.clone().unwrap_or_default();
         match &mut self {
             Self::PromptOpened { agent_id, .. } => *agent_id = agent,
-            Self::SessionStarted(session) => session.agent_id = whose,
+            Self::SessionStarted(session) => session.agent_id = or_main,
             Self::SessionEnded { agent_id }
             | Self::AgentStarted { agent_id }
             | Self::AgentSettled { agent_id, .. }
@@ -120,21 +118,22 @@ impl AgentEvent {
             | Self::ProgressChanged { agent_id, .. }
             | Self::TitleChanged { agent_id, .. }
             | Self::ModelChanged { agent_id, .. }
-            | Self::UsageChanged { agent_id, .. } => *agent_id = whose,
+            | Self::UsageChanged { agent_id, .. } => *agent_id = or_main,
             _ => {}
         }
         self
     }
 
-    /// The same end of a turn with how it ended.
+    /// The same end of a turn, with its outcome and an optional message.
     #[must_use]
-    pub fn with_outcome(mut self, how: TurnOutcome, said: Option<String>) -> Self {
+    pub fn with_outcome(mut self, how: TurnOutcome, text: Option<String>) -> Self {
         if let Self::AgentSettled { outcome, message, .. } = &mut self {
-            (*outcome, *message) = (Some(how), said);
+            (*outcome, *message) = (Some(how), text);
         }
         self
     }
 
+    /// Whether the event can change the state.
     pub(crate) fn is_about_work(&self) -> bool {
         match self {
             Self::SessionStarted(session) => session.agent_id.is_main(),
@@ -150,8 +149,7 @@ impl AgentEvent {
         }
     }
 
-    /// Whether it begins something, so that it claims a pane that was given
-    /// back.
+    /// Whether the event begins something. Such an event claims a pane again after a release.
     pub(crate) fn is_beginning(&self) -> bool {
         match self {
             Self::SessionStarted(session) => session.agent_id.is_main(),

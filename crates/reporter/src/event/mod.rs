@@ -1,11 +1,11 @@
-//! The event language: what a host says of its agent.
+//! The event language: what a host says about its agent.
 
+mod error;
 mod fields;
 mod id;
 mod line;
 mod make;
-mod near;
-mod problem;
+mod names;
 mod repair;
 mod value;
 
@@ -14,64 +14,63 @@ use std::collections::BTreeMap;
 use herdr_proto::{ReportState, StateKey};
 use serde::Serialize;
 
+pub use error::LineError;
 pub use id::{EventId, ID_MAX_BYTES};
 pub use line::EventLine;
-pub use problem::LineError;
 pub use repair::repaired;
 
-/// The agent of a host that has only one. Facts about the pane's session,
-/// title, model and usage count only from it.
+/// The id of the main agent, which is the only agent of most hosts. The session, title, model and
+/// usage of other agents are ignored.
 pub const MAIN_AGENT: &str = "main";
 
 /// One thing that happened to an agent.
 ///
-/// Ids are the host's own. Ends without a beginning and repeated ends change
-/// nothing. As JSON, `event` names the kind in snake case and the fields have
-/// the names below ([`EventLine::parse`] reads it). Variants may get more fields,
-/// so they are made by functions: [`AgentEvent::agent_started`] and its like.
+/// The host chooses the ids. An end without a beginning and a repeated end change nothing. In JSON,
+/// `event` is the variant's name in snake case, and the fields have the names below
+/// ([`EventLine::parse`] reads it). Variants may get more fields later, so there is a function for
+/// each, such as [`AgentEvent::agent_started`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AgentEvent {
-    /// A session began or goes on. It makes the state and the presentation go
-    /// out again. Another session than before forgets the model, window and
-    /// usage that it does not give, and ends what the main agent left open,
-    /// unless its reason is `compact`.
+    /// A session began or continues. The state and the presentation are sent again. If the session
+    /// is not the same as before, the model, context window and usage that it does not give are
+    /// forgotten, and everything that the main agent left open ends, unless the reason is
+    /// `compact`.
     SessionStarted(SessionStarted),
-    /// The session is over: everything that runs or waits has ended. The pane
-    /// stays claimed, as idle.
+    /// The session has ended, and so has everything that runs or waits. The pane stays claimed and
+    /// is idle.
     #[non_exhaustive]
     SessionEnded {
-        /// Whose session; of another than [`MAIN_AGENT`] it changes nothing.
+        /// The agent of the session. Only [`MAIN_AGENT`] counts.
         agent_id: EventId,
     },
-    /// An agent began a turn.
+    /// An agent has begun a turn.
     #[non_exhaustive]
     AgentStarted {
-        /// Which one.
+        /// The agent.
         agent_id: EventId,
     },
-    /// An agent is done and waits for its next task. It ends the tools and
-    /// prompts which that agent left open. This, not the end of a message, is
-    /// the boundary of idle.
+    /// An agent has finished its turn and waits for its next task. The tools and prompts that it
+    /// left open end too. The agent is idle from here on, not already from the end of a message.
     #[non_exhaustive]
     AgentSettled {
-        /// Which one.
+        /// The agent.
         agent_id: EventId,
-        /// How its turn ended, if the host says so.
+        /// How its turn ended, if the host knows.
         outcome: Option<TurnOutcome>,
-        /// What there is to say about the end, such as an error's text.
+        /// A text about the end, such as an error message.
         message: Option<String>,
     },
-    /// A tool runs, after approval. Started again under its id, it has the new
-    /// name.
+    /// A tool has started to run, after its approval. If a tool with this id is already running, it
+    /// gets the new name.
     #[non_exhaustive]
     ToolStarted {
         /// The call's id.
         tool_id: EventId,
         /// The tool's name.
         tool: String,
-        /// Who called it.
+        /// The agent that called the tool.
         agent_id: EventId,
     },
     /// A tool has ended.
@@ -80,8 +79,8 @@ pub enum AgentEvent {
         /// The call's id.
         tool_id: EventId,
     },
-    /// The agent waits for a person. Opened again under its id, the prompt has
-    /// the new text.
+    /// The agent has started to wait for a person. If a prompt with this id is already open, it
+    /// gets the new text.
     #[non_exhaustive]
     PromptOpened {
         /// The prompt's id.
@@ -89,37 +88,39 @@ pub enum AgentEvent {
         /// What is asked.
         #[serde(flatten)]
         prompt: Prompt,
-        /// Who asks. `None` is a prompt of no turn: no `AgentSettled` ends it.
+        /// The agent that asks. `None` is a prompt that belongs to no turn, so no `AgentSettled`
+        /// ends it.
         agent_id: Option<EventId>,
     },
-    /// The person answered, or nobody waits any more.
+    /// The person has answered, or the agent no longer waits.
     #[non_exhaustive]
     PromptClosed {
         /// The prompt's id.
         prompt_id: EventId,
     },
-    /// How far an agent's turn has got. Herdr shows it nowhere.
+    /// The progress of an agent's turn. Herdr shows it only as a token.
     #[non_exhaustive]
     ProgressChanged {
-        /// 0 to 100; `None` is unknown.
+        /// 0 to 100; `None` means unknown.
         percent: Option<u8>,
-        /// Whose turn.
+        /// The agent whose turn it is.
         agent_id: EventId,
     },
-    /// What a workflow provider's runs do, as a whole.
+    /// All runs of a workflow provider.
     #[non_exhaustive]
     WorkflowSnapshot {
         /// The provider's name.
         provider: String,
-        /// Whether the provider knows. While it does not, its last contribution
-        /// stays; while it never did, idle is not reported.
+        /// Whether the provider knows its runs. If not, its last snapshot stays; if it has never
+        /// known them, idle is not reported.
         ready: bool,
-        /// Runs that execute.
+        /// Runs that are executing.
         running: Vec<String>,
         /// Runs that wait for a person.
         waiting: Vec<String>,
     },
-    /// A workflow provider cannot say; as a snapshot that is not ready.
+    /// A workflow provider does not know its runs. This is the same as a snapshot that is not
+    /// ready.
     #[non_exhaustive]
     WorkflowUnavailable {
         /// The provider's name.
@@ -132,38 +133,37 @@ pub enum AgentEvent {
         state: ReportState,
         /// Why.
         label: Option<String>,
-        /// Whether this is a last word: agents, tools and prompts that are open
-        /// end first.
+        /// Whether everything that is open ends first: agents, tools and prompts.
         settles: bool,
     },
-    /// What the session is about; `None` or blank takes the title off.
+    /// The title, which says what the session is about.
     #[non_exhaustive]
     TitleChanged {
-        /// The title.
+        /// The title; `None` or blank clears it.
         title: Option<String>,
-        /// Whose; of another than [`MAIN_AGENT`] it changes nothing.
+        /// The agent. Only [`MAIN_AGENT`] counts.
         agent_id: EventId,
     },
     /// Which model answers.
     #[non_exhaustive]
     ModelChanged {
-        /// Its name; `None` or blank takes it off.
+        /// Its name; `None` or blank clears it.
         model: Option<String>,
-        /// How many tokens fit; `None` or 0 is unknown.
+        /// How many tokens its context window holds; `None` or 0 means unknown.
         context_window: Option<u64>,
-        /// Whose; of another than [`MAIN_AGENT`] it changes nothing.
+        /// The agent. Only [`MAIN_AGENT`] counts.
         agent_id: EventId,
     },
-    /// How many tokens of the context are used.
+    /// How many tokens of the context window are used.
     #[non_exhaustive]
     UsageChanged {
-        /// The tokens.
+        /// The number of tokens.
         used: u64,
-        /// Whose; of another than [`MAIN_AGENT`] it changes nothing.
+        /// The agent. Only [`MAIN_AGENT`] counts.
         agent_id: EventId,
     },
-    /// The host's own tokens; `None` takes one off. `model` and `ctx` stand
-    /// for the derived ones, and `None` hides those.
+    /// The host's own tokens; `None` clears a token. For a derived token such as `model` or `ctx`,
+    /// a text replaces it and `None` hides it.
     #[non_exhaustive]
     TokensChanged {
         /// Each key with its new text.
@@ -175,8 +175,8 @@ pub enum AgentEvent {
         /// Each state with its new text.
         labels: BTreeMap<StateKey, Option<String>>,
     },
-    /// The pane is given back, and everything said so far is forgotten. The
-    /// next beginning claims it again.
+    /// The pane is given back, and all earlier events are forgotten. The pane is claimed again when
+    /// something begins.
     Release,
 }
 
@@ -186,29 +186,29 @@ pub enum AgentEvent {
 pub struct SessionStarted {
     /// The session's id.
     pub session_id: String,
-    /// Its file, absolute.
+    /// The absolute path of its file.
     pub session_path: Option<String>,
-    /// Why it began: `startup`, `resume`, `clear`, `new`, `fork`, `compact`.
-    /// With `compact` the main agent's work goes on in a session of another id.
+    /// Why it began: `startup`, `resume`, `clear`, `new`, `fork` or `compact`. With `compact`, the
+    /// main agent's work goes on in a session with another id.
     pub reason: Option<String>,
-    /// What it is about; `None` keeps the present title.
+    /// The title; `None` keeps the present title.
     pub title: Option<String>,
-    /// Which model answers; `None` keeps the present one within a session.
+    /// Which model answers; `None` keeps the present model within a session.
     pub model: Option<String>,
-    /// How many tokens fit; `None` keeps the present number within a session,
-    /// 0 is unknown.
+    /// How many tokens the context window holds; `None` keeps the present number within a session,
+    /// and 0 means unknown.
     pub context_window: Option<u64>,
-    /// How many tokens are used; `None` keeps the present number within a
+    /// How many tokens of the context window are used; `None` keeps the present number within a
     /// session.
     pub used: Option<u64>,
-    /// How a server from 0.9.2 on restarts the agent.
+    /// The command with which a server from 0.9.2 on restarts the agent.
     pub resume_argv: Option<Vec<String>>,
-    /// Whose session; of another than [`MAIN_AGENT`] it changes nothing.
+    /// The agent of the session. Only [`MAIN_AGENT`] counts.
     pub agent_id: EventId,
 }
 
 impl SessionStarted {
-    /// A session of the main agent of which only the id is known.
+    /// A session of the main agent. Only its id is known.
     pub fn new(session_id: impl Into<String>) -> Self {
         Self { session_id: session_id.into(), ..Self::default() }
     }
@@ -220,27 +220,27 @@ impl SessionStarted {
 pub struct Prompt {
     /// The kind of answer.
     pub kind: PromptKind,
-    /// What is asked, for people.
+    /// The question, as a text for people.
     pub label: Option<String>,
 }
 
 impl Prompt {
-    /// Something is to be allowed.
+    /// The person is asked to allow something.
     pub fn approval(label: impl Into<String>) -> Self {
         Self { kind: PromptKind::Approval, label: Some(label.into()) }
     }
 
-    /// Something is to be answered.
+    /// The person is asked a question.
     pub fn question(label: impl Into<String>) -> Self {
         Self { kind: PromptKind::Question, label: Some(label.into()) }
     }
 
-    /// Somebody has to sign in.
+    /// The person has to sign in.
     pub fn auth(label: impl Into<String>) -> Self {
         Self { kind: PromptKind::Auth, label: Some(label.into()) }
     }
 
-    /// A prompt without a text of its own.
+    /// A prompt without a text.
     pub fn of(kind: PromptKind) -> Self {
         Self { kind, label: None }
     }
@@ -251,13 +251,13 @@ impl Prompt {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PromptKind {
-    /// Yes or no to something the agent is about to do.
+    /// Yes or no to something that the agent is about to do.
     Approval,
-    /// An answer in words or by choice.
+    /// An answer in words or a choice.
     Question,
-    /// Somebody has to sign in.
+    /// The person has to sign in.
     Auth,
-    /// A kind that this version does not know. It blocks all the same.
+    /// A kind that this version does not know. The agent is blocked all the same.
     Other,
 }
 
@@ -268,8 +268,8 @@ pub enum PromptKind {
 pub enum TurnOutcome {
     /// The task is done.
     Done,
-    /// It went wrong.
+    /// An error ended the turn.
     Error,
-    /// A person ended it.
+    /// A person ended the turn.
     Cancelled,
 }

@@ -1,5 +1,5 @@
-//! The JSON of a line, without copies of its texts and without a tree to look
-//! names up in: an event has a handful of fields.
+//! The JSON value of a line. Unlike `serde_json::Value`, it borrows its texts from the line and
+//! keeps objects as lists, which is faster for the few fields of an event.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -22,8 +22,8 @@ pub struct Claim {
     pub source: SourceId,
     pub agent: AgentLabel,
     pub config: Config,
-    /// The machine reports this once, on top of what the pane shows, and clears nothing at the
-    /// end. `None` for a reporter that stays.
+    /// The machine reports this once, on top of what the pane shows, and clears nothing at the end.
+    /// `None` for a reporter that stays.
     pub once: Option<OneShot>,
     /// Seed of the jitter that spreads the connection attempts of many reporters.
     pub seed: u64,
@@ -55,7 +55,7 @@ impl Claim {
     }
 }
 
-/// What is on a pane when its reporter is replaced by another one of the same process.
+/// What is on a pane when another reporter of the same process replaces its reporter.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PredecessorClaim {
@@ -67,9 +67,9 @@ pub struct PredecessorClaim {
 
 impl PaneMachine {
     /// Takes a predecessor's claim over, with the pane's present id and with higher sequence
-    /// numbers. The row stays as it is until [`Input::Wanted`]; then what is not wanted any more
-    /// is cleared. If the pane is given back before anything was reported, the row is released in
-    /// the predecessor's name.
+    /// numbers. The row stays as it is until [`Input::Wanted`]; then what is not wanted any more is
+    /// cleared. If the pane is given back before anything was reported, the row is released in the
+    /// predecessor's name.
     ///
     /// [`Input::Wanted`]: super::Input::Wanted
     pub fn inherit(&mut self, predecessor: PredecessorClaim) {
@@ -102,7 +102,7 @@ impl PaneMachine {
             // The wanted text may be in flight.
             known.into_iter().chain(&slot.wanted).map(move |text| (key, text))
         });
-        Leavings::new(presented.then(|| self.speaker().source.clone()), there)
+        Leavings::new(presented.then(|| self.active_claim().source.clone()), there)
             .and(&self.earlier_leavings)
     }
 
@@ -117,10 +117,10 @@ impl PaneMachine {
         }
     }
 
-    /// The release that gives the pane back if the machine itself has failed; `None` if it has
-    /// sent no report.
+    /// The release that gives the pane back if the machine itself has failed; `None` if it has sent
+    /// no report.
     pub fn last_release(&self) -> Option<ReleaseAgent> {
-        let claim = self.speaker();
+        let claim = self.active_claim();
         let (pane, source) = (claim.pane.clone(), claim.source.clone());
         let mut release = ReleaseAgent::new(pane, source, claim.agent.clone());
         let last = Some(self.seq.last()).filter(|last| *last > 0)?;
@@ -128,9 +128,10 @@ impl PaneMachine {
         Some(release)
     }
 
-    /// The claim in whose name requests are sent: a row can be released only by the source and
-    /// label that made it (protocol §5.4 C2).
-    pub(super) fn speaker(&self) -> &Claim {
+    /// The claim whose source and label requests use. It is the predecessor's while nothing of ours
+    /// is wanted: a row can be released only by the source and label that made it (protocol §5.4
+    /// C2).
+    pub(super) fn active_claim(&self) -> &Claim {
         self.predecessor.as_ref().filter(|_| !self.wants_pane).unwrap_or(&self.claim)
     }
 }

@@ -1,8 +1,8 @@
-//! Who says the state: this reporter, or Herdr, which detects some agents by itself.
+//! Whether this reporter says the state, or Herdr, which detects some agents by itself.
 //!
-//! A label that nobody asked for must not hide an agent that Herdr detects. So the server is
-//! asked what it detects below our claim, and if it detects an agent, the state is left to Herdr.
-//! If the host says a state and Herdr shows no agent, this reporter claims the row.
+//! If the user has not set the label, our claim must not hide an agent that Herdr detects. So the
+//! server is asked what it detects below our claim, and if it detects an agent, the state is left
+//! to Herdr. If the host says a state and Herdr shows no agent, this reporter claims the row.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use super::{Claim, PaneMachine};
 
 /// How long Herdr may take to show an agent after the host has said a state.
 const SHOWS_WITHIN: Duration = Duration::from_secs(3);
-/// How long after a claim the server is first asked what it detects below it. The interval
-/// doubles up to [`ASK_INTERVAL_MAX`]: an agent may start long after its wrapper.
+/// How long after a claim the server is first asked what it detects below it. The interval doubles
+/// up to [`ASK_INTERVAL_MAX`]: an agent may start long after its wrapper.
 const ASK_INTERVAL_FIRST: Duration = Duration::from_secs(1);
 const ASK_INTERVAL_MAX: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 pub(super) struct Detected {
-    /// The agent whose row shows the state; Herdr may not show it yet. `None` if this reporter
-    /// says the state.
+    /// The agent whose row shows the state; Herdr may not show it yet. `None` if this reporter says
+    /// the state.
     pub(super) left_to: Option<AgentLabel>,
     /// Since when the host has said a state and Herdr has shown no agent.
     pub(super) no_agent_since: Option<Duration>,
@@ -105,11 +105,11 @@ impl PaneMachine {
         self.detected.left_to.is_none()
     }
 
-    /// Whether the server has to be asked what is below the claim before the claim ends. A
-    /// release of a label that Herdr knows does no harm to a detected agent (protocol §5.4).
+    /// Whether the server has to be asked what is below the claim before the claim ends. A release
+    /// of a label that Herdr knows does no harm to a detected agent (protocol §5.4).
     pub(super) fn must_explain_before_end(&self) -> bool {
         self.state.may_be_on_server()
-            && !self.speaker().agent.is_known()
+            && !self.active_claim().agent.is_known()
             && self.detected.below == Below::Unknown
     }
 
@@ -120,7 +120,7 @@ impl PaneMachine {
     }
 
     pub(super) fn explained(&mut self, now: Duration, explanation: Option<&Explanation>) {
-        let claimed = self.speaker().agent.clone();
+        let claimed = self.active_claim().agent.clone();
         // For a label that Herdr knows, it explains the screen, whichever agent runs there.
         let detects = |it: &&Explanation| !claimed.is_known() || it.fits_the_screen();
         let agent = explanation.filter(detects).and_then(|it| it.agent.as_deref());

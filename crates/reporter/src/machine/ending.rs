@@ -1,5 +1,5 @@
-//! The end: clears within half of the budget, then the release as the very last request, even if
-//! a clear failed.
+//! The end: clears within half of the budget, then the release as the very last request, even if a
+//! clear failed.
 
 use std::time::Duration;
 
@@ -31,8 +31,8 @@ pub(super) struct Ending {
     clear_failed: bool,
     /// Something of ours may have been on the pane.
     had_something: bool,
-    /// The server could be reached when the ending began, so if it cannot be reached later, it
-    /// may be in a handoff.
+    /// The server could be reached when the ending began, so if it cannot be reached later, it may
+    /// be in a handoff.
     server_was_up: bool,
     retry_at: Option<Duration>,
     done: Option<Ended>,
@@ -170,7 +170,7 @@ impl PaneMachine {
                 let receipt = Receipt::new(Outcome::Failed, Part::Release).seq(sent.call.seq());
                 self.receipts.note(receipt.because(reason_of(kind)));
                 if matches!(kind, FailureKind::Rejected(_)) {
-                    // This is told even if another refusal was told before.
+                    // This is reported even if another refusal was reported before.
                     let detail = format!("the release: {detail}");
                     let told = Diagnostic::new(DiagnosticKind::ProtocolRejected, detail);
                     self.diagnostics.push(told);

@@ -12,8 +12,8 @@ use super::{Failure, FailureKind, PaneMachine, Subject};
 use crate::diagnostic::DiagnosticKind;
 use crate::receipt::{Outcome, Part, Reason};
 
-/// An outage of the server, or a failing group, that is shorter than this is not told: a handoff
-/// takes a moment.
+/// An outage of the server or of one group that is shorter than this is not reported, since a
+/// handoff takes a moment.
 const BRIEF_OUTAGE: Duration = Duration::from_secs(1);
 /// How long a token waits for room on a full pane.
 const NO_ROOM: Duration = Duration::from_secs(30);
@@ -39,7 +39,7 @@ enum Consequence {
     PaneGone,
     /// The search goes on with the next pane.
     NextCandidate,
-    /// It cannot be told whose pane it is.
+    /// It cannot be proven whether the pane is ours.
     Unprovable,
     /// Herdr detects no agent below our claim, or does not say.
     NoDetectedAgent,
@@ -111,10 +111,11 @@ impl PaneMachine {
             self.requeue(&sent.action);
             return;
         }
-        let asked_whose_pane = sent.action == Action::GetProcesses;
-        self.identity.unanswered |= asked_whose_pane;
-        if asked_whose_pane && !self.wants_pane && self.one_shot.is_none() {
-            // Only the lease needs the answer, and no report is held up, so the host is not told.
+        let is_identity_question = sent.action == Action::GetProcesses;
+        self.identity.unanswered |= is_identity_question;
+        if is_identity_question && !self.wants_pane && self.one_shot.is_none() {
+            // Only the lease needs the answer, and no report is held up, so the failure is not
+            // reported.
             return;
         }
         if matches!(&kind, FailureKind::Rejected(code) if !is_transient(code)) {
@@ -127,14 +128,14 @@ impl PaneMachine {
                 // The server that comes back may be another one, without anything of ours.
                 self.start_over();
                 if is_news {
-                    self.tell_once(DiagnosticKind::ConnectFailed, Subject::Connection, detail);
+                    self.raise_once(DiagnosticKind::ConnectFailed, Subject::Connection, detail);
                 }
                 self.connection.backoff.fail(now);
                 self.keep_for_retry(sent);
             }
             Consequence::AwaitSocket(how_long, kind) => {
                 self.requeue(&sent.action);
-                self.tell_once(kind, Subject::Connection, detail);
+                self.raise_once(kind, Subject::Connection, detail);
                 self.connection.backoff.wait(now, how_long);
             }
             Consequence::BackOff => self.back_off(now, sent, &kind, detail),
@@ -155,7 +156,7 @@ impl PaneMachine {
                 self.tokens.for_each(Slot::mark_unknown);
                 self.requeue(&sent.action);
                 self.reset_for_new_claim();
-                // The host is told only if the search finds nothing.
+                // This is reported only if the search finds nothing.
                 self.search_for_pane(now, detail);
             }
             Consequence::PaneGone => self.pane_gone(),
@@ -170,10 +171,10 @@ impl PaneMachine {
             Consequence::ReleaseInstead => self.detected.clear_unsupported = true,
         }
         // `start_over` has reset this.
-        self.identity.unanswered |= asked_whose_pane;
+        self.identity.unanswered |= is_identity_question;
     }
 
-    /// The group waits, and a retry keeps its number. A timeout and a refusal are told at once,
+    /// The group waits, and a retry keeps its number. A timeout and a refusal are reported at once,
     /// any other failure only if it lasts.
     fn back_off(&mut self, now: Duration, sent: SentRequest, kind: &FailureKind, detail: String) {
         let (cause, diagnostic) = match kind {
@@ -192,7 +193,7 @@ impl PaneMachine {
         let failing_for = now.saturating_sub(backoff.first_sent_at);
         let lasts = backoff.failures > 1 && failing_for >= BRIEF_OUTAGE;
         if cause != RetryCause::Failed || lasts {
-            self.tell_once(diagnostic, Subject::Group(group), detail);
+            self.raise_once(diagnostic, Subject::Group(group), detail);
         }
         self.set_failing(&sent.action, true);
         if sent.action == Action::ReadBack {
@@ -237,7 +238,7 @@ impl PaneMachine {
         let keys = self.tokens.new_keys(patch);
         let names: Vec<&str> = keys.iter().map(TokenKey::as_str).collect();
         let names = names.join(", ");
-        self.tell_once(
+        self.raise_once(
             DiagnosticKind::ProtocolRejected,
             Subject::Pane,
             format!("{detail}; no room for the token {names}"),
@@ -251,8 +252,8 @@ impl PaneMachine {
         self.receipts.refused(Part::Tokens, sent.call.seq(), reason);
     }
 
-    /// Whether the host is told that the server is away: at once if it never answered, else after
-    /// more than a handoff takes.
+    /// Whether the host should know that the server is away: at once if it has never answered,
+    /// otherwise only if it is away for longer than a handoff takes.
     fn outage_is_news(&mut self, now: Duration) -> bool {
         let since = *self.connection.unreachable_since.get_or_insert(now);
         !self.connection.answered_once || now.saturating_sub(since) >= BRIEF_OUTAGE

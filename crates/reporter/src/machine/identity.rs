@@ -1,9 +1,9 @@
-//! Whether the pane is the agent's own, and the search for it.
+//! Whether the agent runs in the pane, and the search for its pane.
 //!
-//! A pane's variables are inherited by everything that the pane starts, even by what no longer
-//! runs there (failure B34). So before a claim the server is asked for the processes of the pane:
-//! the agent is in the pane if the pane's shell leads the agent's session. A pane that is not
-//! found under its id is searched for in the same way (failure B32).
+//! A pane's variables are inherited by everything that the pane starts, even by what no longer runs
+//! there (failure B34). So before a claim the server is asked for the processes of the pane: the
+//! agent is in the pane if the pane's shell leads the agent's session. A pane that is not found
+//! under its id is searched for in the same way (failure B32).
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -25,7 +25,7 @@ const SEARCH_INTERVAL_MAX: Duration = Duration::from_secs(600);
 /// first searches are 1, 2, 4 and 8 s (failure B63).
 const EARLY_SEARCH_INTERVAL: Duration = Duration::from_secs(1);
 const EARLY_SEARCHES: u32 = 4;
-/// The deadline of the question whose pane it is while only the lease needs the answer.
+/// The deadline of the question about the pane's processes while only the lease needs the answer.
 const LEASE_QUESTION_DEADLINE: Duration = Duration::from_millis(500);
 /// The most panes that a search looks at.
 const SEARCH_MAX: usize = 256;
@@ -36,7 +36,7 @@ pub(super) struct PaneIdentity {
     verdict: Option<Identity>,
     /// The pane was proven to be the agent's, on this server or an earlier one.
     was_proven: bool,
-    /// The question whose pane it is has failed.
+    /// The question about the pane's processes has failed.
     pub(super) unanswered: bool,
     search: Option<Search>,
     /// A search has found nothing; nothing is sent until this time.
@@ -99,7 +99,7 @@ impl PaneMachine {
         }
         let denied = self.identity.verdict.filter(|verdict| !self.allows(*verdict));
         if let Some(verdict) = denied {
-            self.tell_foreign_pane(verdict);
+            self.raise_foreign_pane(verdict);
             step.quiet = true;
         }
         denied.is_none()
@@ -115,8 +115,8 @@ impl PaneMachine {
         }
     }
 
-    /// Whether the lease of the pane should be taken or left to others; `None` until it is known
-    /// whose pane it is.
+    /// Whether the lease of the pane should be taken, or left to others; `None` until the question
+    /// about the pane's processes is answered.
     pub fn may_have_pane(&self) -> Option<bool> {
         match self.identity.verdict {
             Some(verdict) => Some(self.allows(verdict)),
@@ -128,7 +128,7 @@ impl PaneMachine {
         }
     }
 
-    /// Asks whose pane it is if only somebody who waits for the lease has to know.
+    /// Asks for the pane's processes if only a caller that waits for the lease needs the answer.
     pub(super) fn question_for_the_lease(&mut self, now: Now) -> Option<Request> {
         let asks = self.lease_awaited && self.may_have_pane().is_none();
         asks.then(|| self.send(Action::GetProcesses, now, LEASE_QUESTION_DEADLINE))
@@ -158,7 +158,7 @@ impl PaneMachine {
         }
     }
 
-    fn tell_foreign_pane(&mut self, verdict: Identity) {
+    fn raise_foreign_pane(&mut self, verdict: Identity) {
         let detail = if verdict == Identity::Foreign {
             "this process does not run in the pane that HERDR_PANE_ID names; nothing is \
              reported (any_pane reports all the same)"
@@ -166,10 +166,10 @@ impl PaneMachine {
             "whether this process runs in the pane cannot be told from here, and \
              unverified_pane is deny; nothing is reported"
         };
-        self.tell_once(DiagnosticKind::ForeignPane, Subject::Pane, detail);
+        self.raise_once(DiagnosticKind::ForeignPane, Subject::Pane, detail);
     }
 
-    /// The server does not say whose pane it is, which proves nothing.
+    /// The server does not name the pane's processes, which proves nothing.
     pub(super) fn unprovable(&mut self) {
         self.backoffs.clear(RetryGroup::Identity);
         self.identified(Identity::Unprovable);
@@ -202,8 +202,8 @@ impl PaneMachine {
         self.identity.search = Some(Search::CheckPanes(panes));
     }
 
-    /// The search has found nothing. If the server did not know the pane's id, that is told, and
-    /// the server is asked again later; if the id names another pane now, that pane is left
+    /// The search has found nothing. If the server did not know the pane's id, this is reported,
+    /// and the server is asked again later. If the id now names another pane, that pane is left
     /// alone.
     fn not_found(&mut self, now: Duration) {
         self.identity.search = None;
@@ -213,7 +213,7 @@ impl PaneMachine {
             "{detail}; the server has no pane {pane}: it was closed, or the id is of another \
              server"
         );
-        self.tell_once(DiagnosticKind::ProtocolRejected, Subject::Pane, detail);
+        self.raise_once(DiagnosticKind::ProtocolRejected, Subject::Pane, detail);
         let soon = if self.identity.server_may_be_new { EARLY_SEARCHES } else { 0 };
         let wait = match self.identity.failed_searches.checked_sub(soon) {
             None => EARLY_SEARCH_INTERVAL.saturating_mul(1 << self.identity.failed_searches),
@@ -234,7 +234,7 @@ impl PaneMachine {
             was_proven: true,
             ..PaneIdentity::default()
         };
-        self.told_diagnostics.remove(&DiagnosticKind::ProtocolRejected);
+        self.raised_diagnostics.remove(&DiagnosticKind::ProtocolRejected);
     }
 
     pub(super) fn processes_call(&self) -> PaneCall {

@@ -41,7 +41,7 @@ pub enum Input {
     ServerChanged,
     /// Whether the pane is ours among the processes of this machine.
     Lease(Lease),
-    /// Somebody waits for the lease, even if there is nothing to report.
+    /// A caller waits for the lease, even if there is nothing to report.
     AwaitLease,
     /// A one-shot that was started later has reported, so the state of this one is out of date.
     /// Only for a [`OneShot`](super::OneShot).
@@ -56,8 +56,7 @@ pub enum Input {
     },
 }
 
-/// Whether the pane is ours among the processes of this machine. Whether this process is the
-/// owner of the pane.
+/// Whether this process is the owner of the pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lease {
@@ -103,8 +102,8 @@ pub struct Step {
 pub enum Ended {
     /// Nothing of ours was on the pane.
     NothingToRelease,
-    /// Nothing of ours is left: title, labels and tokens were cleared, and then the row, if it
-    /// was ours, was released.
+    /// Nothing of ours is left: title, labels and tokens were cleared, and then the row, if it was
+    /// ours, was released.
     Released,
     /// The row was released, but a title, labels or tokens may stay until their ttl ends.
     ReleasedUncleared,
@@ -199,8 +198,8 @@ impl PaneCall {
     ///
     /// # Errors
     ///
-    /// [`FailureKind::Rejected`] if the server refused the request; [`FailureKind::NotPaneApi`]
-    /// or [`FailureKind::Malformed`] if the line is not a reply to it.
+    /// [`FailureKind::Rejected`] if the server refused the request; [`FailureKind::NotPaneApi`] or
+    /// [`FailureKind::Malformed`] if the line is not a reply to it.
     pub fn decode(&self, line: &[u8]) -> Result<Answer, Failure> {
         match self {
             Self::Report(_) | Self::Metadata(_) | Self::Release(_) | Self::Clear(_) => {
@@ -262,8 +261,8 @@ pub enum FailureKind {
     Broken,
     /// The answer is not a reply to this request, which may have been applied.
     Malformed,
-    /// Only another socket can help: access is forbidden, there is no socket, its path is too
-    /// long, or it is another user's.
+    /// Only another socket can help: access is forbidden, there is no socket, its path is too long,
+    /// or it is another user's.
     Unusable,
     /// Something other than Herdr's pane API answers.
     NotPaneApi,

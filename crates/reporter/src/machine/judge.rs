@@ -12,7 +12,7 @@ use crate::receipt::{Outcome, Reason};
 
 pub(super) type Verdict = (Outcome, Option<Reason>);
 
-const APPLIED: Verdict = (Outcome::Applied, None);
+pub(super) const APPLIED: Verdict = (Outcome::Applied, None);
 
 /// Judges the state that was last delivered.
 ///
@@ -35,7 +35,7 @@ pub(super) fn state(
         return ignored(Reason::ForeignSession(io::shown(&session.source)));
     }
     match shown {
-        // The row is ours, and the status is one of a later server, so nothing can be said about
+        // The row is ours, but this version does not know the status, so nothing can be said about
         // the state.
         Some(shown) if shown == label.as_str() && !is_known(&pane.agent_status) => {
             (Outcome::Unverified, None)
@@ -76,10 +76,6 @@ pub(super) fn presentation(pane: &PaneInfo, sent: &Presentation, row_is_ours: bo
     }
 }
 
-pub(super) fn tokens(differ: bool) -> Verdict {
-    if differ { ignored(Reason::OtherWriter) } else { APPLIED }
-}
-
 pub(super) fn shows_token(pane: &PaneInfo, key: &TokenKey, text: &PresentationText) -> bool {
     pane.tokens.get(key.as_str()).map(String::as_str) == Some(text.as_str())
 }
@@ -88,6 +84,6 @@ fn is_known(status: &AgentStatus) -> bool {
     StateKey::ALL.iter().any(|known| known.as_str() == status.as_str())
 }
 
-fn ignored(reason: Reason) -> Verdict {
+pub(super) fn ignored(reason: Reason) -> Verdict {
     (Outcome::Ignored, Some(reason))
 }

@@ -9,7 +9,7 @@
 //! - `request`: the requests
 //! - `answer`: what an answer changes; `failure`: what a failed request leads to
 //! - `readback`, `judge`: what the pane shows, and what follows from it
-//! - `detected`: whether Herdr says the state; `identity`: whose pane it is
+//! - `detected`: whether Herdr says the state; `identity`: whether the agent runs in the pane
 //! - `one_shot`, `one_shot_events`: commands that report once
 //! - `claim`: what a machine is for; `ending`: the end; `receipts`: what became of each report
 
@@ -56,9 +56,9 @@ use request::SentRequest;
 use slot::{PresentationRecord, Slot, StateRecord, Tokens};
 use timing::{Attempts, Backoffs, ConnectBackoff, RetryGroup, SeqClock};
 
-/// How long one request may take. A retry keeps its number and does no harm, and a server that
-/// does not answer must not hold up the newest state for longer than the longest wait for a
-/// server (failure B11).
+/// How long one request may take. A retry keeps its number and does no harm, and a server that does
+/// not answer must not hold up the newest state for longer than the longest wait for a server
+/// (failure B11).
 const REQUEST_DEADLINE: Duration = Duration::from_millis(1500);
 /// How often the engine is woken to look for another socket while only another socket can help.
 const SOCKET_CHECK: Duration = Duration::from_secs(2);
@@ -69,7 +69,7 @@ const SOCKET_CHECK: Duration = Duration::from_secs(2);
 pub struct PaneMachine {
     claim: Claim,
     lease: Lease,
-    /// Somebody waits for the lease, even if there is nothing to report.
+    /// A caller waits for the lease, even if there is nothing to report.
     lease_awaited: bool,
     identity: PaneIdentity,
 
@@ -84,12 +84,12 @@ pub struct PaneMachine {
     session: Option<Session>,
     /// The session that the server has accepted.
     reported_session: Option<Session>,
-    /// A report of the state that got no answer in time. The server may still apply it, even
-    /// after a release.
+    /// A report of the state that got no answer in time. The server may still apply it, even after
+    /// a release.
     unanswered_state: Option<StateRecord>,
     last_sent_state: Option<ReportState>,
-    /// When idle was first wanted, while it waits for the settle time. `None` after a flush,
-    /// which ends that wait.
+    /// When idle was first wanted, while it waits for the settle time. `None` after a flush, which
+    /// ends that wait.
     idle_since: Option<Duration>,
     /// Why the state is not sent at present.
     state_stop: Option<StopReason>,
@@ -100,8 +100,8 @@ pub struct PaneMachine {
     /// What that run has noted of its metadata.
     earlier_leavings: Leavings,
 
-    /// The claim was taken over from a predecessor, and the host has not said anything yet: the
-    /// row stays as it is.
+    /// The claim was taken over from a predecessor, and the host has not said anything yet: the row
+    /// stays as it is.
     inherited: bool,
     /// The predecessor's claim, as long as the row is the predecessor's.
     predecessor: Option<Claim>,
@@ -124,8 +124,8 @@ pub struct PaneMachine {
     resume_argv_refused: bool,
 
     receipts: Receipts,
-    /// The kinds of diagnostics that are not told again, until their subject works.
-    told_diagnostics: BTreeMap<DiagnosticKind, Subject>,
+    /// The kinds of diagnostics that are not raised again until their subject works.
+    raised_diagnostics: BTreeMap<DiagnosticKind, Subject>,
     /// New diagnostics, for the next [`Step`].
     diagnostics: Vec<Diagnostic>,
     ending: Option<Ending>,
@@ -150,8 +150,8 @@ enum StopReason {
     Superseded,
 }
 
-/// What a diagnostic is about. Once the subject works again, the same kind of diagnostic is told
-/// again.
+/// What a diagnostic is about. Once the subject works again, the same kind of diagnostic can be
+/// raised again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Subject {
     Connection,
@@ -161,7 +161,7 @@ enum Subject {
 
 impl PaneMachine {
     /// A machine for one claim. It assumes that it holds the lease until [`Input::Lease`] says
-    /// otherwise, and asks the server whose pane it is before it writes to it.
+    /// otherwise, and asks the server for the pane's processes before it writes to the pane.
     pub fn new(claim: Claim) -> Self {
         Self {
             lease: Lease::Held,
@@ -200,7 +200,7 @@ impl PaneMachine {
             server_version: None,
             resume_argv_refused: false,
             receipts: Receipts::default(),
-            told_diagnostics: BTreeMap::new(),
+            raised_diagnostics: BTreeMap::new(),
             diagnostics: Vec::new(),
             ending: None,
             claim,
@@ -308,17 +308,17 @@ impl PaneMachine {
         self.state.reset_conflicts();
         self.presentation.reset_conflicts();
         self.tokens.for_each(Slot::reset_conflicts);
-        self.read_backs.reset_for_new_claim();
+        self.read_backs = ReadBacks::default();
         self.detected.reset_for_new_claim();
     }
 
-    /// Another server may be there. Diagnostics about the last server's refusals are told again
+    /// Another server may be there. Diagnostics about the last server's refusals are raised again
     /// if they apply to the new one.
     fn server_changed(&mut self) {
         // The requests that the old server had received and not applied are gone with it.
         self.unanswered_state = None;
         self.start_over();
-        self.told_diagnostics.retain(|kind, subject| {
+        self.raised_diagnostics.retain(|kind, subject| {
             *subject == Subject::Connection || *kind == DiagnosticKind::Timeout
         });
     }
@@ -356,22 +356,22 @@ impl PaneMachine {
             || self.tokens.may_be_on_server()
     }
 
-    /// Tells each kind of diagnostic once, until its subject has worked again.
-    fn tell_once(&mut self, kind: DiagnosticKind, subject: Subject, detail: impl Into<String>) {
-        if let Entry::Vacant(entry) = self.told_diagnostics.entry(kind) {
+    /// Raises each kind of diagnostic once, until its subject has worked again.
+    fn raise_once(&mut self, kind: DiagnosticKind, subject: Subject, detail: impl Into<String>) {
+        if let Entry::Vacant(entry) = self.raised_diagnostics.entry(kind) {
             entry.insert(subject);
             self.diagnostics.push(Diagnostic::new(kind, detail));
         }
     }
 
-    /// The subject works, so its next failure is told again. If another retry group still fails,
+    /// The subject works, so its next failure is raised again. If another retry group still fails,
     /// that group takes the diagnostic over.
     fn recovered(&mut self, subject: Subject) {
         let still_failing = match subject {
             Subject::Group(_) => self.backoffs.first_failing().map(Subject::Group),
             _ => None,
         };
-        self.told_diagnostics.retain(|_, told| match still_failing {
+        self.raised_diagnostics.retain(|_, told| match still_failing {
             _ if *told != subject => true,
             Some(group) => {
                 *told = group;

@@ -1,7 +1,8 @@
 //! What is sent next, and why.
 //!
-//! First comes what holds everything back: a request in flight, a wait for the server, the
-//! question whose pane it is, the lease. Then what the server lacks, in order. Then a read-back.
+//! First comes what holds everything back: a request in flight, a wait for the server, the question
+//! about the pane's processes, the lease. Then comes what the server lacks, in order, and last a
+//! read-back.
 
 use std::time::Duration;
 
@@ -120,7 +121,7 @@ impl PaneMachine {
                 SendTime::Never => {}
             }
             // Before the row is ours, the guard would hide the title, and tokens would show on
-            // somebody else's row. Both would stay if the row never becomes ours.
+            // another source's row. Both would stay if the row never becomes ours.
             if matches!(action, Action::ReportState(..)) && !self.may_send_metadata() {
                 break;
             }
@@ -180,10 +181,9 @@ impl PaneMachine {
         if self.must_explain_before_end() && self.backoffs.of(RetryGroup::Explain).failures == 0 {
             ends.push(Action::Explain);
         }
-        // The server may still apply a claim that got no answer. A release that finds no claim
-        // has no effect and does not raise the sequence mark, so that a later claim would stay.
-        // Once a repeated claim is answered, the release has an effect, and the unanswered claim
-        // is stale.
+        // The server may still apply a claim that got no answer. A release that finds no claim has
+        // no effect and does not raise the sequence mark, so that a later claim would stay. Once a
+        // repeated claim is answered, the release has an effect, and the unanswered claim is stale.
         ends.extend(self.unanswered_state.clone().map(|record| Action::ReportState(record, None)));
         ends.push(Action::EndClaim(self.detected.end_by()));
         ends
@@ -238,8 +238,8 @@ impl PaneMachine {
         sent.map(|sent| sent + METADATA_PACE)
     }
 
-    /// Tokens have no guard (protocol §5.6 D3), so the pane is read before they are cleared:
-    /// those that show somebody else's value by then are left.
+    /// Tokens have no guard (protocol §5.6 D3), so the pane is read before they are cleared: those
+    /// that another writer has changed are left.
     pub(super) fn must_read_before_clearing(&self) -> bool {
         !self.wants_pane
             && self.one_shot.is_none()

@@ -1,5 +1,5 @@
-//! One-shots: what their events say is put on top of what the pane shows, since no process
-//! remembers what was reported before.
+//! One-shots. What their events say is added to what the pane shows, since no process remembers
+//! what was reported before.
 
 use herdr_proto::{
     AgentLabel, AgentStatus, PaneInfo, PresentationText, ReportState, StateKey, StateLabels,
@@ -14,8 +14,7 @@ use crate::config::{Config, Privacy, Source};
 use crate::diagnostic::DiagnosticKind;
 use crate::receipt::{Outcome, Part, Reason, Receipt};
 
-/// The tokens on a pane that are derived from events, not set by the host. A release
-/// clears them.
+/// The tokens on a pane that are derived from events, not set by the host. A release clears them.
 pub(super) fn derived_tokens(pane: &PaneInfo) -> impl Iterator<Item = TokenKey> {
     let shown =
         pane.tokens.keys().filter(|key| ["model", "ctx", "session"].contains(&key.as_str()));
@@ -28,8 +27,8 @@ pub(super) enum OneShotStage {
     ReadFirst,
     /// The row is released; what else the events say is reported after that.
     Releasing,
-    /// The labels that go with the state are cleared, so that the next read-back shows which
-    /// labels were set in another way. Holds all labels that the pane showed before.
+    /// The labels that go with the state are cleared, so that the next read-back shows which labels
+    /// were set in another way. Holds all labels that the pane showed before.
     ClearingLabels(StateLabels),
     /// The slots hold everything that the events say.
     Reporting,
@@ -54,8 +53,8 @@ impl PaneMachine {
         }
     }
 
-    /// The pane was read without the labels that go with its state. The labels that are missing
-    /// now are set again.
+    /// The pane was read without the labels that go with its state. The labels that are missing now
+    /// are set again.
     pub(super) fn restore_labels(&mut self, before: StateLabels, pane: &PaneInfo) {
         let others = labels_of(pane);
         let mut reason = before;
@@ -93,14 +92,15 @@ impl PaneMachine {
             Some(shown) if shown == self.claim.agent.as_str() => {
                 self.state.on_server = OnServer::Unknown;
             }
-            // The server answers `ok` to a release of somebody else's row (protocol §5.4 C2, C3).
+            // The server answers `ok` even to a release of another source's row (protocol §5.4 C2,
+            // C3).
             Some(shown) => {
                 let detail = format!(
-                    "nothing is given back: the pane shows {}, and no row of ours; if that row \
-                     is meant, name it with --agent",
+                    "nothing is released: the pane shows {}, and no row of ours; to release \
+                     that row, name it with --agent",
                     super::io::shown(shown)
                 );
-                self.tell_once(DiagnosticKind::Ignored, Subject::Pane, detail);
+                self.raise_once(DiagnosticKind::Ignored, Subject::Pane, detail);
                 let receipt = Receipt::new(Outcome::Ignored, Part::Release);
                 self.receipts.note(receipt.because(Reason::OtherWriter));
             }
@@ -108,8 +108,8 @@ impl PaneMachine {
         }
     }
 
-    /// Whether this one-shot leaves the state to the row of a detected agent, even if the pane
-    /// does not show that agent yet.
+    /// Whether this one-shot leaves the state to the row of a detected agent, even if the pane does
+    /// not show that agent yet.
     pub(super) fn leaves_state_to_herdr(&self) -> bool {
         self.one_shot.is_some() && self.claim.config.leave_state
     }
@@ -186,7 +186,7 @@ impl PaneMachine {
         if events.titled && config.title != Source::None && config.privacy != Privacy::Fixed {
             wanted.title.clone_from(&events.title);
             if events.title.is_some() && !self.leaves_state_to_herdr() {
-                // The same title may be somebody else's, or its ttl may end soon.
+                // Another source may have set the same title, or its ttl may end soon.
                 on_server.title = None;
             }
         }

@@ -44,7 +44,7 @@ impl OneShotEvents {
         for event in &once.events {
             events.note(event);
             if !matches!(event, AgentEvent::LabelsChanged { .. }) {
-                // The reader of the event has already told what does not fit.
+                // What does not fit was already reported when the event was read.
                 let _ = events.activity.apply(event.clone());
             }
         }

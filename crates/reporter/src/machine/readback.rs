@@ -28,10 +28,6 @@ pub(super) struct ReadBacks {
 }
 
 impl ReadBacks {
-    pub(super) fn reset_for_new_claim(&mut self) {
-        *self = Self::default();
-    }
-
     pub(super) fn schedule(&mut self, at: Duration) {
         self.due.get_or_insert(at);
     }
@@ -118,7 +114,7 @@ impl PaneMachine {
             && !matches!(verdict.1, Some(Reason::ForeignSession(_)))
         {
             self.state_stop = None;
-            self.read_backs.reset_for_new_claim();
+            self.read_backs = ReadBacks::default();
             self.state.mark_unknown();
             return None;
         }
@@ -127,7 +123,7 @@ impl PaneMachine {
             (Outcome::Applied, _) => {
                 self.state.confirmed();
                 self.read_backs.foreign_sessions = 0;
-                self.told_diagnostics.remove(&DiagnosticKind::Ignored);
+                self.raised_diagnostics.remove(&DiagnosticKind::Ignored);
                 self.receipts.judged(Part::State, verdict);
                 return Some(true);
             }
@@ -156,7 +152,7 @@ impl PaneMachine {
         }
         if let (_, Some(reason)) = &verdict {
             let detail = format!("{reason}: the state cannot show; title and tokens go on");
-            self.tell_once(DiagnosticKind::Ignored, Subject::Pane, detail);
+            self.raise_once(DiagnosticKind::Ignored, Subject::Pane, detail);
         }
         self.state_stop = Some(StopReason::ForeignSession);
         self.receipts.judged(Part::State, verdict);
@@ -171,7 +167,7 @@ impl PaneMachine {
                   reported"
                 .to_owned(),
         };
-        self.tell_once(DiagnosticKind::Ignored, Subject::Pane, detail);
+        self.raise_once(DiagnosticKind::Ignored, Subject::Pane, detail);
         let other = pane.agent.clone().filter(|shown| shown != self.claim.agent.as_str());
         if just_sent && other.is_none() && !self.claim.agent.is_known() {
             self.state_stop = Some(StopReason::StaleSequence);
@@ -203,7 +199,8 @@ impl PaneMachine {
         if resent {
             self.read_backs.schedule(now);
         } else {
-            self.receipts.judged(Part::Tokens, judge::tokens(differ));
+            let differs = judge::ignored(Reason::OtherWriter);
+            self.receipts.judged(Part::Tokens, if differ { differs } else { judge::APPLIED });
         }
     }
 
@@ -266,7 +263,7 @@ impl PaneMachine {
             }
             let reason = Reason::StaleSequence;
             let detail = format!("{reason}; {}", reason.remedy());
-            self.tell_once(DiagnosticKind::Ignored, Subject::Pane, detail);
+            self.raise_once(DiagnosticKind::Ignored, Subject::Pane, detail);
             self.receipts.note(Receipt::new(Outcome::Ignored, Part::Release).because(reason));
         }
         self.state = Slot::default();

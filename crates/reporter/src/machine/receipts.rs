@@ -110,8 +110,8 @@ impl Receipts {
         self.settled.offered += u64::from(needed);
     }
 
-    /// Takes in which parts are to be sent. A value that waits although its part is not to be
-    /// sent is on the server already: it was changed and changed back before it was sent.
+    /// Takes in which parts are to be sent. A value that waits although its part is not to be sent
+    /// is on the server already: it was changed and changed back before it was sent.
     pub(super) fn planned(&mut self, has: impl Fn(Part) -> bool) {
         for part in PARTS {
             if !has(part) && std::mem::take(&mut self.progress(part).waiting) {
@@ -149,7 +149,7 @@ impl Receipts {
     }
 
     /// The server has refused the report. The refusal of a refresh or a repair makes no receipt,
-    /// since the value has one already; it is told as a diagnostic.
+    /// since the value has one already; it is reported as a diagnostic.
     pub(super) fn refused(&mut self, part: Part, seq: Option<Seq>, reason: Reason) {
         let receipt = Receipt::new(Outcome::Failed, part).seq(seq).because(reason);
         if part == Part::Release {
@@ -200,8 +200,8 @@ impl Receipts {
         self.leave_unjudged(Outcome::Sent);
     }
 
-    /// The delivered values will not be judged: no read-back was wanted ([`Outcome::Sent`]), or
-    /// it failed ([`Outcome::Unverified`]).
+    /// The delivered values will not be judged: no read-back was wanted ([`Outcome::Sent`]), or it
+    /// failed ([`Outcome::Unverified`]).
     pub(super) fn leave_unjudged(&mut self, outcome: Outcome) {
         for part in PARTS {
             self.judged(part, (outcome, None));

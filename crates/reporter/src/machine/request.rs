@@ -28,8 +28,8 @@ pub(super) struct SentRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Action {
     ReportState(StateRecord, Option<Session>),
-    /// Holds what the server has of title, name and labels once it has accepted the request;
-    /// `None` is an empty record.
+    /// Holds what the server has of title, name and labels once it has accepted the request; `None`
+    /// is an empty record.
     SetPresentation(Option<PresentationRecord>),
     /// The labels that go with the state of a one-shot; `None` clears them.
     SetReason(Option<StateLabels>),
@@ -41,7 +41,7 @@ pub(super) enum Action {
     Explain,
     /// `ping`: which version is the server?
     Ping,
-    /// `pane.process_info`: is it our pane?
+    /// `pane.process_info`: does the agent run in the pane?
     GetProcesses,
     /// `pane.list`: which panes may be ours?
     ListPanes,
@@ -91,8 +91,8 @@ impl Action {
         }
     }
 
-    /// The index of the sequence mark that applies: the server keeps one for the claim and one
-    /// for metadata (protocol §5.1).
+    /// The index of the sequence mark that applies: the server keeps one for the claim and one for
+    /// metadata (protocol §5.1).
     fn sequence_mark(&self) -> usize {
         usize::from(self.group() == RetryGroup::Metadata)
     }
@@ -103,7 +103,7 @@ impl Action {
 }
 
 impl SentRequest {
-    /// Whether the report tells Herdr how to restart the agent.
+    /// Whether the report includes the command that restarts the agent.
     pub(super) fn has_resume_argv(&self) -> bool {
         matches!(&self.call, PaneCall::Report(report) if report.resume_argv.is_some())
     }
@@ -176,8 +176,8 @@ impl PaneMachine {
     }
 
     /// The sequence number of a request; reads have none. The metadata of a one-shot has none
-    /// either: the server accepts a report without a number whatever the clocks of other
-    /// processes were.
+    /// either: the server accepts a report without a number whatever the clocks of other processes
+    /// were.
     fn number(&mut self, action: &Action, now: Now) -> Option<Seq> {
         if action.only_reads() {
             return None;
@@ -220,7 +220,7 @@ impl PaneMachine {
     }
 
     fn metadata_call(&self, action: &Action, seq: Option<Seq>) -> PaneCall {
-        let claim = self.speaker();
+        let claim = self.active_claim();
         let mut report = ReportMetadata::new(claim.pane.clone(), claim.source.clone());
         report.seq = seq;
         report.ttl_ms = Some(self.claim.config.metadata_ttl);
@@ -259,8 +259,8 @@ impl PaneMachine {
         PaneCall::Metadata(report)
     }
 
-    /// Sends only what changes, with a `clear_*` flag, so that what other processes have set
-    /// stays (protocol §5.6 D5, failure B42).
+    /// Sends only what changes, with a `clear_*` flag, so that what other processes have set stays
+    /// (protocol §5.6 D5, failure B42).
     fn edit(&self, report: &mut ReportMetadata, wanted: &Presentation) {
         let nothing = Presentation::default();
         let has = match &self.presentation.on_server {
@@ -279,7 +279,7 @@ impl PaneMachine {
     }
 
     fn end_call(&self, by: EndBy, seq: Option<Seq>) -> PaneCall {
-        let claim = self.speaker();
+        let claim = self.active_claim();
         let (pane, source) = (claim.pane.clone(), claim.source.clone());
         match by {
             EndBy::Release => {
@@ -296,8 +296,8 @@ impl PaneMachine {
     }
 
     /// Whether the server's version must be known before the next report: it decides whether the
-    /// report may include `resume_argv`. It is asked once per server, since a handoff may change
-    /// it (failure B82).
+    /// report may include `resume_argv`. It is asked once per server, since a handoff may change it
+    /// (failure B82).
     pub(super) fn must_ask_version(&self) -> bool {
         let resumable = self.session.as_ref().is_some_and(|s| s.resume_argv.is_some());
         resumable
@@ -315,8 +315,8 @@ fn clear(report: &mut ReportMetadata) {
     report.clear_state_labels = true;
 }
 
-/// The labels that go with the state of a one-shot have a source of their own: otherwise nobody
-/// could tell later which label was only the reason of an earlier state.
+/// The labels that go with the state of a one-shot have their own source. Otherwise a later
+/// one-shot could not know which label was only the reason of an earlier state.
 fn reason_source(source: &SourceId) -> SourceId {
     SourceId::parse(format!("{source}.reason")).unwrap_or_else(|_| source.clone())
 }

@@ -4,19 +4,18 @@ use std::time::{Duration, Instant};
 
 use super::{Pace, encode};
 use crate::clock::FAR;
-use crate::engine::{Outlook, Shared};
+use crate::engine::{ProgramUpdate, Shared};
 
-/// Makes the ids of records differ between the reporters of a process: one may
-/// still take its records off when its successor has begun.
+/// Makes the ids of records differ between the reporters of a process: a reporter may still clear
+/// its records after its successor has begun.
 static REPORTERS: AtomicU32 = AtomicU32::new(1);
 
-/// What the agent does, as bytes for its terminal, which the host writes itself
-/// at a moment that suits it. For hosts that draw: bytes of another writer could
-/// end up inside an escape sequence of theirs.
+/// What the agent does, as bytes for its terminal. It is for hosts that draw on the terminal and
+/// write the bytes themselves: the bytes of another writer could end up inside one of the host's
+/// escape sequences.
 ///
-/// The bytes are whole reports of the Program Status Protocol (OSC 7501). Only
-/// changes come, at most ten times a second, and the last one always. Without a
-/// terminal there is nobody to write them for.
+/// The bytes are whole reports of the Program Status Protocol (OSC 7501). They contain only
+/// changes, come at most ten times a second, and always include the last change.
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,9 +36,9 @@ pub struct ProgramStatus {
     shared: Arc<Shared>,
     pace: Pace,
     started: Instant,
-    /// The version of what hosts said that was looked at last.
+    /// The version of the last update.
     seen: Option<u64>,
-    /// When to look again though nothing is said.
+    /// When to look again even if there is no update.
     wake: Option<Instant>,
     over: bool,
 }
@@ -48,22 +47,22 @@ impl ProgramStatus {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let pace =
             Pace::new(shared.app.clone(), shared.config.settle, REPORTERS.fetch_add(1, Relaxed));
-        let over = !shared.tells_terminals();
+        let over = !shared.has_program_status();
         Self { shared, pace, started: Instant::now(), seen: None, wake: None, over }
     }
 
-    /// What is to be written now, in one write; empty if there is nothing to
-    /// say, or not yet. After the end of the reporter it is what takes the
-    /// records off the terminal. Never blocks.
+    /// The bytes to write now, in one write; empty if there is nothing to write yet. After the
+    /// reporter has ended, they clear its records. Never blocks.
     pub fn take(&mut self) -> Vec<u8> {
-        // In a copy of the process another thread may hold the lock for ever.
+        // In a forked copy of the process the lock may be held forever.
         self.over |= self.shared.is_forked();
         let asleep = self.wake.is_none_or(|wake| wake > Instant::now());
         let known = self.seen.filter(|_| asleep);
-        let Some(outlook) = (!self.over).then(|| self.shared.outlook(known)).flatten() else {
+        if self.over {
             return Vec::new();
-        };
-        let Outlook { version, program, end, succeeded } = outlook;
+        }
+        let Some(update) = self.shared.program_update(known) else { return Vec::new() };
+        let ProgramUpdate { version, program, end, succeeded } = update;
         self.seen = Some(version);
         self.over = end;
         let reports = if succeeded {
@@ -78,9 +77,8 @@ impl ProgramStatus {
         encode(&reports)
     }
 
-    /// As [`take`](Self::take), waiting until there is something to write;
-    /// empty if there is nothing within `timeout`, and at once after the last
-    /// words. Blocks.
+    /// As [`take`](Self::take), but waits until there is something to write. Empty if there is
+    /// nothing within `timeout`; empty at once if [`is_over`](Self::is_over). Blocks.
     pub fn wait(&mut self, timeout: Duration) -> Vec<u8> {
         let until = Instant::now() + timeout.min(FAR);
         loop {
@@ -90,11 +88,11 @@ impl ProgramStatus {
                 return bytes;
             }
             let wake = self.wake.map_or(until, |wake| wake.min(until));
-            self.shared.wait_news(self.seen, wake.saturating_duration_since(now));
+            self.shared.wait_program_update(self.seen, wake.saturating_duration_since(now));
         }
     }
 
-    /// Whether the last words were taken.
+    /// Whether the last bytes were taken.
     pub fn is_over(&self) -> bool {
         self.over
     }

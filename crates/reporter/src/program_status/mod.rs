@@ -1,15 +1,15 @@
-//! The same truth for the terminal that the agent runs in: reports of the
-//! Program Status Protocol (OSC 7501), made of what the pane is told.
+//! Shows the agent's state in its terminal too, with reports of the Program Status Protocol (OSC
+//! 7501).
 
 mod bytes;
 mod pace;
-mod speaker;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 pub use bytes::ProgramStatus;
 pub(crate) use pace::Pace;
-pub(crate) use speaker::{Speaker, Terminal};
+pub(crate) use writer::{StatusWriter, Terminal};
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,17 +21,19 @@ use herdr_proto::AgentLabel;
 use crate::activity::{Activity, Program};
 use crate::config::Config;
 
-/// An agent's name as terminals know programs: the label in lower case, with `-`
-/// for what such a name cannot hold. `None` if nothing of it can be.
+/// The agent's program name for terminals: the label in lower case, with `-` for each character
+/// that such a name must not contain. `None` if no character is left.
 pub(crate) fn app_name(label: &AgentLabel) -> Option<AppName> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "_.+-".contains(c);
-    let name = label.as_str().to_lowercase();
-    let name: String = name.chars().map(|c| if fits(c) { c } else { '-' }).take(NAME_MAX).collect();
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "_.+-".contains(c);
+    let lower = label.as_str().to_lowercase();
+    let name = lower.chars().map(|c| if allowed(c) { c } else { '-' });
+    let name: String = name.take(NAME_MAX).collect();
     AppName::parse(name.trim_matches('-')).ok()
 }
 
-/// What is told once, by somebody who does not stay to tell more.
-pub(crate) fn once(activity: &Activity, config: &Config, agent: &str) -> Vec<u8> {
+/// The program status as bytes, for one write by a command that ends afterwards; empty if there is
+/// no state. Subagents and workflow runs are left out, since nothing would clear their records.
+pub fn program_status(activity: &Activity, config: &Config, agent: &str) -> Vec<u8> {
     let app = AgentLabel::normalize(agent).and_then(|label| app_name(&label));
     let program =
         activity.program(config).map(|program| Program { parts: BTreeMap::new(), ..program });

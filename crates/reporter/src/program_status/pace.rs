@@ -1,38 +1,38 @@
-//! What is written to a terminal, and when. Pure: no clock, no terminal.
+//! What is written to a terminal, and when. Has no clock and no terminal of its own.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use herdr_program_status::{AppName, RecordId, Report, State};
 
-use crate::activity::{Part, Program, Record};
+use crate::activity::{PartId, Program, Record};
 
-/// Between two times at which a terminal is told something.
-const PACE: Duration = Duration::from_millis(100);
-/// Most records below the agent's own. A terminal keeps at least 64, and others
-/// write there, too.
+/// The least time between two writes to a terminal.
+const WRITE_INTERVAL: Duration = Duration::from_millis(100);
+/// The most records below the agent's own. A terminal keeps at least 64, and other programs need
+/// some of them.
 const PARTS_MAX: usize = 32;
 
-/// What a terminal was told, and when it is to be told more.
+/// The records that a terminal has, and when it may be written to again.
 ///
-/// Times are the caller's, from a beginning of its own.
+/// All times are measured from a moment that the caller chooses.
 #[derive(Debug)]
 pub(crate) struct Pace {
     app: Option<AppName>,
     settle: Duration,
-    /// What the ids of its parts begin with.
+    /// The ids of records below the root begin with this number.
     number: u32,
-    told: BTreeMap<RecordId, Report>,
-    /// The numbers of the parts that have a record.
-    numbers: BTreeMap<Part, u32>,
+    shown: BTreeMap<RecordId, Report>,
+    /// The number of each part that has a record. It ends the record's id.
+    numbers: BTreeMap<PartId, u32>,
     last_number: u32,
-    /// When something was told last.
-    told_at: Option<Duration>,
-    /// Since when the agent rests that was told to be at work.
+    /// When the terminal was last written to.
+    written_at: Option<Duration>,
+    /// Since when the agent has been resting although the terminal shows it at work.
     rests_since: Option<Duration>,
 }
 
-/// What is to be told now, in order, and when to ask again.
+/// The reports to write now, in this order, and when to call again.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Due {
     pub(crate) reports: Vec<Report>,
@@ -40,63 +40,64 @@ pub(crate) struct Due {
 }
 
 impl Pace {
-    /// For a program of this name. A rest that follows work waits for `settle`. The
-    /// ids of its parts begin with `number`.
+    /// For a program with this name. A rest after work is held back for `settle`.
     pub(crate) fn new(app: Option<AppName>, settle: Duration, number: u32) -> Self {
         Self {
             app,
             settle,
             number,
-            told: BTreeMap::new(),
+            shown: BTreeMap::new(),
             numbers: BTreeMap::new(),
             last_number: 0,
-            told_at: None,
+            written_at: None,
             rests_since: None,
         }
     }
 
-    /// What leads from what was told to what is true, once it may be told.
+    /// The reports that make the terminal show `program`, once they may be written.
     pub(crate) fn step(&mut self, now: Duration, program: Option<&Program>) -> Due {
         let wanted = self.records(program);
-        if wanted == self.told {
+        if wanted == self.shown {
             self.rests_since = None;
             return Due::default();
         }
-        let settled = if self.is_at_work() && rests(&wanted) {
+        let works = matches!(root_state(&self.shown), Some(State::Working | State::Blocked));
+        let rests = matches!(root_state(&wanted), Some(State::Idle | State::Done | State::Error));
+        let settled = if works && rests {
             *self.rests_since.get_or_insert(now) + self.settle
         } else {
             self.rests_since = None;
             now
         };
-        let paced = self.told_at.map_or(now, |at| at + PACE);
+        let paced = self.written_at.map_or(now, |at| at + WRITE_INTERVAL);
         let due = settled.max(paced);
         if due > now {
             return Due { reports: Vec::new(), wake: Some(due) };
         }
         self.rests_since = None;
-        self.told_at = Some(now);
-        Due { reports: self.tell(wanted), wake: None }
+        self.written_at = Some(now);
+        Due { reports: self.show(wanted), wake: None }
     }
 
-    /// The last words, whatever was told a moment ago: an outcome stays, and
-    /// everything else is taken off.
+    /// The last reports, without any wait: the outcome of a turn stays, and everything else is
+    /// cleared.
     pub(crate) fn end(&mut self, program: Option<&Program>) -> Vec<Report> {
         let mut wanted = self.records(program);
         wanted.retain(|id, report| {
             id.is_root() && matches!(report.state(), Some(State::Done | State::Error))
         });
-        self.tell(wanted)
+        self.show(wanted)
     }
 
-    /// The last words where a successor goes on: the agent's own record is the
-    /// successor's to replace, and nobody else knows of those below it.
+    /// The last reports if a successor goes on. The successor replaces the root record; the records
+    /// below it are cleared, because the successor does not know them.
     pub(crate) fn hand_over(&mut self) -> Vec<Report> {
-        let mut wanted = self.told.clone();
+        let mut wanted = self.shown.clone();
         wanted.retain(|id, _| id.is_root());
-        self.tell(wanted)
+        self.show(wanted)
     }
 
-    /// The records that are to be there.
+    /// The records that the terminal should have.
     fn records(&mut self, program: Option<&Program>) -> BTreeMap<RecordId, Report> {
         let Some(program) = program else {
             self.numbers.clear();
@@ -113,33 +114,30 @@ impl Pace {
         let parts = program.parts.iter().filter_map(|(part, record)| {
             let id = format!("{}.{}", self.number, self.numbers.get(part)?);
             let id = RecordId::parse(id).ok()?;
-            // The name is the agent's, which its parts inherit.
+            // Parts inherit the name of the agent.
             Some((id, record, None))
         });
         let reports = std::iter::once(root).chain(parts);
-        reports.filter_map(|(id, it, app)| Some((id.clone(), report(id, it, app)?))).collect()
-    }
-
-    /// Takes off what is gone, the root last because its clear takes everything,
-    /// and replaces what is new or other.
-    fn tell(&mut self, wanted: BTreeMap<RecordId, Report>) -> Vec<Report> {
-        let gone = self.told.keys().rev().filter(|id| !wanted.contains_key(*id));
-        let mut reports: Vec<Report> = gone.cloned().map(Report::clear).collect();
-        let other = wanted.iter().filter(|(id, report)| self.told.get(*id) != Some(*report));
-        reports.extend(other.map(|(_, report)| report.clone()));
-        self.told = wanted;
         reports
+            .filter_map(|(id, record, app)| Some((id.clone(), report(id, record, app)?)))
+            .collect()
     }
 
-    fn is_at_work(&self) -> bool {
-        let root = self.told.get(&RecordId::root()).and_then(Report::state);
-        matches!(root, Some(State::Working | State::Blocked))
+    /// Clears the records that are gone, and reports those that are new or different. The root is
+    /// cleared last, because that clears all records below it.
+    fn show(&mut self, wanted: BTreeMap<RecordId, Report>) -> Vec<Report> {
+        let gone = self.shown.keys().rev().filter(|id| !wanted.contains_key(*id));
+        let mut reports: Vec<Report> = gone.cloned().map(Report::clear).collect();
+        let new = wanted.iter().filter(|(id, report)| self.shown.get(*id) != Some(*report));
+        reports.extend(new.map(|(_, report)| report.clone()));
+        self.shown = wanted;
+        reports
     }
 }
 
-fn rests(records: &BTreeMap<RecordId, Report>) -> bool {
-    let root = records.get(&RecordId::root()).and_then(Report::state);
-    matches!(root, Some(State::Idle | State::Done | State::Error))
+/// The agent's state in these records.
+fn root_state(records: &BTreeMap<RecordId, Report>) -> Option<State> {
+    records.get(&RecordId::root()).and_then(Report::state)
 }
 
 fn report(id: RecordId, record: &Record, app: Option<AppName>) -> Option<Report> {
@@ -160,6 +158,6 @@ fn report(id: RecordId, record: &Record, app: Option<AppName>) -> Option<Report>
     if let Some(message) = message {
         report = report.message(message.as_str());
     }
-    // Only a progress over 100 makes it fail, which no event carries.
+    // This fails only for a progress over 100, which no event has.
     report.build().ok()
 }

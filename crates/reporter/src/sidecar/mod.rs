@@ -1,5 +1,5 @@
-//! What the sidecar needs beyond what a host does. It promises nothing: any of it
-//! may change with any release.
+//! What the sidecar needs in addition to the API for hosts. This is not stable: any of it may
+//! change with any release.
 
 #[cfg(unix)]
 mod once;
@@ -15,51 +15,48 @@ pub use crate::lease::{LeaseFile, owner_of};
 pub use crate::leavings::Leavings;
 pub use crate::machine::*;
 pub use crate::process::*;
+use crate::program_status::Terminal;
+pub use crate::program_status::program_status;
 pub use crate::source::{SourceNotice, source_for};
-use crate::{Builder, Config, Handle};
+use crate::{Builder, Handle};
 #[cfg(unix)]
 pub use once::{Reported, identity, judge_place, report_once, shown};
 
-/// What a reporter knows by now, for one that comes after it.
+/// Everything that a reporter knows, for the reporter that follows it.
 pub fn activity(handle: &Handle) -> Activity {
     handle.shared.activity()
 }
 
-/// Begins with what is known already, from a reporter that has given the pane
-/// back.
-pub fn resume(builder: Builder, activity: Activity) -> Builder {
-    builder.activity(activity)
+/// Starts with what an earlier reporter knew, which has given the pane back.
+pub fn resume(mut builder: Builder, activity: Activity) -> Builder {
+    builder.activity = activity;
+    builder
 }
 
-/// Tells this terminal, whatever it is.
-pub fn tell_terminal(builder: Builder, terminal: impl Write + Send + 'static) -> Builder {
-    builder.terminal(terminal)
+/// Writes the program status to `terminal`, even if it is not a terminal.
+pub fn tell_terminal(mut builder: Builder, terminal: impl Write + Send + 'static) -> Builder {
+    builder.terminal = Some(Terminal::new(terminal));
+    builder
 }
 
-/// What a terminal is told once of what is known, for one write; empty if there
-/// is nothing to tell. Of subagents and runs nothing is told.
-pub fn program_status(activity: &Activity, config: &Config, agent: &str) -> Vec<u8> {
-    crate::program_status::once(activity, config, agent)
-}
-
-/// Shows the agent as idle with the label `suspended` while its process is
-/// stopped, and what its events say afterwards (failure B29). For a reporter that
-/// speaks for another process; nothing is claimed by it.
+/// Shows the agent as idle with the label `suspended` while its process is stopped, and afterwards
+/// what its events say (failure B29). For a reporter that reports for another process. It does not
+/// claim the pane.
 pub fn suspend(handle: &Handle, suspended: bool) {
     handle.shared.suspend(suspended);
 }
 
-/// Whether this reporter has the pane's lease, waited for at most `timeout`:
-/// false if another process has it, the pane is not ours, or the reporter is
-/// inert or has ended; `None` if it is not decided by then. The lease is sought
-/// from this call on, also if there is nothing to report. Blocks.
+/// Waits until it is decided whether this reporter has the pane's lease, at most `timeout`; `None`
+/// if it is not decided by then. False if another process has the lease, if the pane is not ours,
+/// or if the reporter is inert or has ended. From this call on the reporter asks for the lease even
+/// if there is nothing to report. Blocks.
 pub fn holds_lease(handle: &Handle, timeout: Duration) -> Option<bool> {
     handle.shared.wait_lease(timeout)
 }
 
-/// Waits until this reporter has the pane's lease; false when it ends without,
-/// or is inert. The lease is sought from this call on, also if there is nothing
-/// to report. Works under any executor.
+/// Waits until this reporter has the pane's lease; false if the reporter is inert, or ends before
+/// that. From this call on the reporter asks for the lease even if there is nothing to report.
+/// Works under any executor.
 ///
 /// # Cancel safety
 ///

@@ -1,4 +1,4 @@
-//! Reports that are made once, and looks.
+//! Reports by commands that report once and end, and reads of the pane.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,12 +19,12 @@ use crate::receipt::Receipt;
 pub struct Reported {
     pub receipts: Vec<Receipt>,
     pub diagnostics: Vec<Diagnostic>,
-    /// Everything was delivered and looked at, or never will be.
+    /// Everything was delivered and read back in time, or never will be.
     pub in_time: bool,
 }
 
-/// Reports once, until `until`, and leaves it there. `is_superseded` says
-/// whether a process that was started later has reported.
+/// Reports once, and clears nothing at the end. Stops at `until`. `is_superseded` is whether a
+/// process that was started later has reported.
 pub async fn report_once(
     pane: &Endpoint,
     claim: Claim,
@@ -71,14 +71,14 @@ pub async fn report_once(
 ///
 /// # Errors
 ///
-/// If the server is not reached in time, or does not say.
+/// If the server cannot be reached in time, or does not answer the question.
 pub async fn shown(pane: &Endpoint, config: &Config, limit: Duration) -> Result<PaneInfo, Error> {
     let client = client(pane, config).with_deadline(limit);
     Ok(client.call(&PaneGet::new(pane.pane().clone())).await?.pane)
 }
 
-/// Whether `agent` runs in the pane; `None` if the server does not say whose
-/// pane it is.
+/// Whether the process `agent` runs in the pane; `None` if the server does not name the processes
+/// of the pane.
 pub async fn identity(
     pane: &Endpoint,
     config: &Config,
@@ -95,9 +95,9 @@ pub async fn identity(
     }
 }
 
-/// Judges whether `agent` runs in a pane. Without one, this process or one that
-/// it comes from has to: hosts often start their hooks in a session of their
-/// own, while a server of tmux that was born in the pane is nobody's child.
+/// Judges whether the process `agent` runs in a pane. If `agent` is `None`, this process or one of
+/// its ancestors must run there: hosts often start their hooks in a new session. (A tmux server
+/// that was started in the pane does not count, since it has detached from its ancestors.)
 pub async fn judge_place(
     info: &ProcessInfo,
     agent: Option<u32>,

@@ -1,5 +1,5 @@
-//! Calls of a host that meets trouble: a log that blocks, calls back or panics,
-//! and a process without descriptors left.
+//! Calls of a host in trouble: its log blocks, calls the reporter or panics, or the process has no
+//! descriptors left.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 use crate::processes::alone;
 use crate::support::{AMPLE, BUDGET, builder, config, seen, start, start_at};
 
-/// A host's log, which does this with whatever the reporter's thread says.
+/// A host's log that runs this function for each event of the reporter's thread.
 struct Log<F>(F);
 
 impl<F: Fn(Level) + Send + Sync + 'static> Subscriber for Log<F> {
@@ -76,12 +76,12 @@ fn f49_async_calls_come_back_in_time_while_the_log_holds_the_reporter_up() {
 fn f50_a_log_may_call_the_reporter() {
     alone("calls::f50_a_log_may_call_the_reporter", || {
         static HANDLE: OnceLock<Handle> = OnceLock::new();
-        let (say, told) = channel();
+        let (say, raised) = channel();
         let say = Mutex::new(say);
         log(move |level| {
             let Some(handle) = HANDLE.get().filter(|_| level == Level::WARN) else { return };
             handle.set_title("from the log").set_token("not a key", "x");
-            let first = handle.diagnostics().try_recv().map(|told| told.kind);
+            let first = handle.diagnostics().try_recv().map(|diagnostic| diagnostic.kind);
             handle.receipts();
             let _ = (handle.status(), handle.counters(), handle.flush(Duration::ZERO));
             let _ = say.lock().unwrap().send(first);
@@ -90,8 +90,8 @@ fn f50_a_log_may_call_the_reporter() {
         let pane = start_at(&folder.path().join("nobody"));
         HANDLE.set(pane.handle()).unwrap();
         pane.set_state(ReportState::Working);
-        let told = told.recv_timeout(AMPLE).expect("no deadlock");
-        assert_eq!(told, Some(DiagnosticKind::ConnectFailed));
+        let raised = raised.recv_timeout(AMPLE).expect("no deadlock");
+        assert_eq!(raised, Some(DiagnosticKind::ConnectFailed));
         pane.close(BUDGET);
     });
 }
@@ -109,8 +109,8 @@ fn f53_a_reporter_that_fails_says_so_and_gives_the_pane_back() {
 
         armed.store(true, Ordering::Relaxed);
         pane.set_title("the last word");
-        let told: Vec<_> = pane.diagnostics().iter().map(|told| told.kind).collect();
-        assert_eq!(told, [DiagnosticKind::EngineFailed]);
+        let raised: Vec<_> = pane.diagnostics().iter().map(|diagnostic| diagnostic.kind).collect();
+        assert_eq!(raised, [DiagnosticKind::EngineFailed]);
         let failed = Status::Off(OffReason::Failed);
         assert_eq!((pane.status(), pane.flush(AMPLE)), (failed, Flushed::NotReporting(failed)));
         assert_eq!(herdr.observe(herdr.pane_id()).unwrap().agent, None);
@@ -131,8 +131,8 @@ fn f53_a_reporter_that_cannot_start_says_so_and_its_predecessor_stays() {
         let after: Reporter = builder(&herdr).config(config(herdr.socket_path())).start();
         setrlimit(Resource::Nofile, limit).unwrap();
         assert_eq!(after.status(), Status::Off(OffReason::Failed));
-        let told: Vec<_> = after.diagnostics().iter().map(|told| told.kind).collect();
-        assert_eq!(told, [DiagnosticKind::EngineFailed]);
+        let raised: Vec<_> = after.diagnostics().iter().map(|diagnostic| diagnostic.kind).collect();
+        assert_eq!(raised, [DiagnosticKind::EngineFailed]);
         drop(after);
 
         before.set_title("still here");

@@ -1,4 +1,4 @@
-//! What a host does with the library, and what the pane then shows.
+//! How a host uses the library, and what the pane shows then.
 
 use std::future::pending;
 use std::panic::resume_unwind;
@@ -46,7 +46,7 @@ fn the_contract_line_by_line() {
 }
 
 #[test]
-fn every_word_of_a_handle_reaches_the_pane() {
+fn every_call_of_a_handle_reaches_the_pane() {
     let herdr = FakeHerdr::start().unwrap();
     let pane = start(&herdr);
     pane.set_state(ReportState::Blocked)
@@ -107,7 +107,7 @@ fn guards_end_what_they_began_in_any_order() {
                 Tool => drop(tool.take()),
                 Ask => drop(ask.take()),
             }
-            // The end of a turn ends its tools and prompts, whoever holds them.
+            // The end of a turn ends its tools and prompts even if their values still exist.
             let expected = match (&turn, &ask) {
                 (None, _) => "idle",
                 (Some(_), Some(_)) => "blocked",
@@ -181,7 +181,7 @@ fn b27_guards_end_by_unwinding() {
     });
     assert!(panicked.join().is_err());
     assert_eq!(status(&herdr, &pane), "idle");
-    // The engine may have looked between the turn and the prompt.
+    // The engine may have taken the changes between the turn and the prompt.
     assert!(states(&requests(&herdr)).ends_with(&["blocked", "idle"]));
 }
 

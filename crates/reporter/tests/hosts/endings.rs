@@ -1,4 +1,4 @@
-//! However a reporter ends, the release is the last word.
+//! However a reporter ends, the release is the last request.
 
 use std::panic::resume_unwind;
 use std::sync::Barrier;
@@ -90,7 +90,7 @@ fn a_cancelled_close_still_releases() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         let close = pane.close_async(BUDGET);
-        // It may have ended already; if not, it is dropped here.
+        // The close may have ended already. If not, it is dropped here.
         let _ = tokio::time::timeout(Duration::ZERO, close).await;
     });
     herdr.wait_until(AMPLE, |pane| pane.agent.is_none()).unwrap();
@@ -148,7 +148,7 @@ fn report(handle: &Handle, thread: usize) {
 }
 
 #[test]
-fn b09_nothing_comes_after_the_release_whoever_still_reports() {
+fn b09_no_request_follows_the_release_even_if_threads_still_report() {
     const REPORTERS: usize = 8;
     let herdr = FakeHerdr::start().unwrap();
     let barrier = Barrier::new(REPORTERS + 1);
@@ -166,7 +166,7 @@ fn b09_nothing_comes_after_the_release_whoever_still_reports() {
             }
             barrier.wait();
             if round % 2 == 0 {
-                // Somewhere in the middle of it, also after a first answer.
+                // The reporter is closed at any time during the reports, also after a first answer.
                 pane.flush(Duration::from_millis(1));
             }
             pane.close(Duration::from_secs(5))

@@ -1,4 +1,4 @@
-//! Who may have the pane's lease, and when.
+//! Which reporters may have the pane's lease, and when.
 
 use std::os::unix::fs::symlink;
 
@@ -18,7 +18,7 @@ fn is_deferred(pane: &Handle) {
 }
 
 #[test]
-fn f01_who_is_proven_foreign_keeps_nobody_off() {
+fn f01_a_process_that_is_proven_foreign_keeps_no_other_process_off() {
     let (herdr, elsewhere) = (FakeHerdr::start().unwrap(), runtime());
     let shell = Shell::start(Some(&herdr));
     shell.is_behind(&herdr);
@@ -26,7 +26,7 @@ fn f01_who_is_proven_foreign_keeps_nobody_off() {
     stranger.set_state(ReportState::Working);
     is(&stranger, |status| status == Status::ForeignPane);
 
-    // By another path to the same socket it is no successor of this process.
+    // With another path to the same socket, it does not count as a successor in this process.
     let path = elsewhere.path().join("s");
     symlink(herdr.socket_path(), &path).unwrap();
     let endpoint = Endpoint::new(path, PaneId::parse("w1:p1").unwrap());
@@ -39,14 +39,14 @@ fn f01_who_is_proven_foreign_keeps_nobody_off() {
 }
 
 #[test]
-fn f10_another_server_at_the_path_is_asked_whose_pane_it_is_before_anything_else() {
+fn f10_another_server_at_the_path_is_first_asked_for_the_panes_processes() {
     let (herdr, other) = (FakeHerdr::start().unwrap(), FakeHerdr::start().unwrap());
     let pane = builder(&herdr).start();
     let turn = pane.turn();
     flushed(&pane);
     assert!(lease(&herdr).try_take().unwrap().is_none());
 
-    // The old server lives on, and so does the stream that its end would end.
+    // The old server keeps running, so the held stream does not end.
     let shell = Shell::start(Some(&herdr));
     shell.is_behind(&other);
     std::fs::rename(other.socket_path(), herdr.socket_path()).unwrap();
@@ -60,7 +60,7 @@ fn f10_another_server_at_the_path_is_asked_whose_pane_it_is_before_anything_else
 }
 
 #[test]
-fn f29_a_deferred_reporter_says_to_whom_and_that_nothing_was_delivered() {
+fn f29_a_deferred_reporter_names_the_owner_and_says_that_nothing_was_delivered() {
     let herdr = FakeHerdr::start().unwrap();
     let held = lease(&herdr).try_take().unwrap();
     let pane = builder(&herdr).start();

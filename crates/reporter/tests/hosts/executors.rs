@@ -1,4 +1,4 @@
-//! The engine has a runtime of its own: a host needs none, and may have any.
+//! The engine has its own runtime, so a host needs none and may use any.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use herdr_reporter::{Ended, Flushed, Outcome, Part, Reporter};
 
 use crate::support::{AMPLE, BUDGET, assert_clean, start};
 
-/// The smallest executor there is: it parks.
+/// A minimal executor, which parks its thread.
 fn park_on<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {

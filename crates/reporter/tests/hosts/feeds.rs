@@ -1,4 +1,4 @@
-//! What a host is told, by whichever thread listens and whenever it begins to.
+//! Receipts and diagnostics, for readers on any thread that begin at any time.
 
 use std::os::unix::net::UnixListener;
 use std::time::Duration;
@@ -37,10 +37,10 @@ fn each_report_gets_one_receipt_with_the_number_it_went_out_with() {
     assert_eq!(count(Outcome::Sent, Part::Release), 1, "{received:?}");
     let counters = handle.counters();
     assert_sums(counters);
-    let told = received
+    let judged = received
         .iter()
         .filter(|receipt| matches!(receipt.of, Part::State | Part::Presentation | Part::Tokens));
-    assert_eq!(told.count() as u64, counters.offered, "{received:?} {counters:?}");
+    assert_eq!(judged.count() as u64, counters.offered, "{received:?} {counters:?}");
 }
 
 fn assert_sums(counters: Counters) {
@@ -62,8 +62,8 @@ fn what_was_replaced_before_it_was_sent_is_superseded() {
     assert!(titles <= 5, "{titles} of 50 went out");
     let counters = pane.counters();
     assert!(counters.add_up());
-    let told: Vec<Receipt> = std::iter::from_fn(|| receipts.try_recv()).collect();
-    let superseded = told.iter().filter(|receipt| receipt.outcome == Outcome::Superseded).count();
+    let read: Vec<Receipt> = std::iter::from_fn(|| receipts.try_recv()).collect();
+    let superseded = read.iter().filter(|receipt| receipt.outcome == Outcome::Superseded).count();
     assert_eq!(superseded as u64, counters.superseded);
     assert_eq!(counters.dropped, 0);
 }
@@ -75,16 +75,16 @@ fn a_reader_that_comes_late_learns_what_keeps_reports_from_showing() {
     drop(UnixListener::bind(&path).unwrap());
     let pane = start_at(&path);
     pane.set_state(ReportState::Working);
-    let told = pane.diagnostics().recv_timeout(AMPLE).unwrap();
-    assert_eq!(told.kind, DiagnosticKind::ConnectFailed);
-    assert!(told.detail.contains(&*path.to_string_lossy()), "{}", told.detail);
+    let raised = pane.diagnostics().recv_timeout(AMPLE).unwrap();
+    assert_eq!(raised.kind, DiagnosticKind::ConnectFailed);
+    assert!(raised.detail.contains(&*path.to_string_lossy()), "{}", raised.detail);
     let mut late = pane.diagnostics();
-    assert_eq!(late.try_recv(), Some(told.clone()));
+    assert_eq!(late.try_recv(), Some(raised.clone()));
     let handle = pane.handle();
     pane.close(BUDGET);
-    assert_eq!(late.iter().next(), None, "told once, and over");
+    assert_eq!(late.iter().next(), None, "reported once, and nothing more");
     let mut after_the_end = handle.diagnostics();
-    assert_eq!(after_the_end.iter().collect::<Vec<_>>(), [told]);
+    assert_eq!(after_the_end.iter().collect::<Vec<_>>(), [raised]);
 }
 
 #[test]
@@ -95,8 +95,8 @@ fn a_failure_is_news_again_after_a_success() {
     let mut diagnostics = pane.diagnostics();
     pane.set_state(ReportState::Working);
     for _ in 0..2 {
-        let told = diagnostics.recv_timeout(AMPLE).unwrap();
-        assert_eq!(told.kind, DiagnosticKind::ConnectFailed);
+        let raised = diagnostics.recv_timeout(AMPLE).unwrap();
+        assert_eq!(raised.kind, DiagnosticKind::ConnectFailed);
         let herdr = FakeHerdr::builder().socket_path(&path).start().unwrap();
         herdr.wait_until(AMPLE, |pane| pane.agent_status == "working").unwrap();
         assert_eq!(diagnostics.try_recv(), None);
@@ -120,7 +120,7 @@ fn a_blocked_reader_wakes_up_at_the_end() {
 }
 
 #[test]
-fn refused_tokens_are_told_once_and_the_rest_goes_out() {
+fn refused_tokens_are_reported_once_and_the_rest_is_sent() {
     let herdr = FakeHerdr::start().unwrap();
     let pane = start(&herdr);
     pane.set_state(ReportState::Working);
@@ -131,8 +131,8 @@ fn refused_tokens_are_told_once_and_the_rest_goes_out() {
     let seen = seen(&herdr, &pane);
     assert_eq!(seen.tokens.into_iter().collect::<Vec<_>>(), [("key".into(), "text".into())]);
     let mut diagnostics = pane.diagnostics();
-    let told = diagnostics.try_recv().unwrap();
-    assert_eq!(told.kind, DiagnosticKind::Limit);
-    assert!(told.detail.ends_with("token keys: 1") && !told.detail.contains("not a key"));
+    let raised = diagnostics.try_recv().unwrap();
+    assert_eq!(raised.kind, DiagnosticKind::Limit);
+    assert!(raised.detail.ends_with("token keys: 1") && !raised.detail.contains("not a key"));
     assert_eq!(diagnostics.recv_timeout(Duration::ZERO), None);
 }

@@ -22,7 +22,7 @@ fn a_flush_ends_when_everything_before_it_is_on_the_pane() {
 }
 
 #[test]
-fn a_flush_waits_also_where_somebody_waits_for_the_lease() {
+fn a_flush_waits_even_while_a_caller_waits_for_the_lease() {
     let herdr = FakeHerdr::start().unwrap();
     let pane = start(&herdr);
     assert_eq!(holds_lease(&pane, AMPLE), Some(true));
@@ -33,7 +33,7 @@ fn a_flush_waits_also_where_somebody_waits_for_the_lease() {
 }
 
 #[test]
-fn a_flush_with_nothing_to_send_asks_nobody() {
+fn a_flush_with_nothing_to_send_makes_no_request() {
     let herdr = FakeHerdr::start().unwrap();
     let pane = start(&herdr);
     assert_eq!(pane.flush(AMPLE), Flushed::Delivered);

@@ -1,4 +1,4 @@
-//! A copy of the host's process.
+//! Forked copies of the host's process.
 
 use std::io::{Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,8 +12,8 @@ use crate::processes::alone;
 use crate::support::{AMPLE, assert_clean, config, seen, start};
 
 #[test]
-fn f51_a_copy_of_the_process_is_inert_at_once_and_holds_nothing() {
-    alone("forks::f51_a_copy_of_the_process_is_inert_at_once_and_holds_nothing", || {
+fn f51_a_forked_copy_is_inert_at_once_and_holds_nothing() {
+    alone("forks::f51_a_forked_copy_is_inert_at_once_and_holds_nothing", || {
         let herdr = FakeHerdr::start().unwrap();
         let pane = start(&herdr);
         let turn = pane.turn();

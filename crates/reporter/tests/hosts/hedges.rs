@@ -1,4 +1,4 @@
-//! Requests that go out again because their answer is late.
+//! Requests that are sent a second time because their answer is late.
 
 use fake_herdr::{Exchange, FakeHerdr, Fault};
 use herdr_proto::ReportState;
@@ -13,12 +13,12 @@ fn start(herdr: &FakeHerdr, hedge: bool) -> Reporter {
 }
 
 #[test]
-fn a_report_that_nobody_answers_is_shown_by_its_copy() {
+fn the_copy_of_a_report_without_an_answer_is_shown() {
     let herdr = FakeHerdr::start().unwrap();
     let pane = start(&herdr, true);
     pane.set_state(ReportState::Idle);
     assert_eq!(status(&herdr, &pane), "idle");
-    // It opens beside the reports, has no copies, and is not to meet the fault.
+    // The held stream is opened between the reports and has no copies. It must not get the fault.
     let is_held = |exchange: &Exchange| exchange.request.contains("events.subscribe");
     assert!(herdr.wait_for_log(AMPLE, |log| log.iter().any(is_held)));
     let copies = pane.counters().copies;

@@ -1,4 +1,4 @@
-//! The held stream: one, silent, and opened again with patience.
+//! The held stream: there is one, nothing is written to it, and it is not reopened in a loop.
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -44,12 +44,12 @@ fn b72_there_is_one_subscription_and_it_is_to_nothing() {
     }
 }
 
-/// A server that hands over each stream that is subscribed to.
+/// A server that hands each held stream to the test.
 struct Server {
     folder: TempDir,
-    /// When each was answered, and the stream.
+    /// Each held stream, and when it was answered.
     streams: Receiver<(Instant, UnixStream)>,
-    /// How many connections there were.
+    /// The number of connections.
     asked: Arc<AtomicUsize>,
 }
 
@@ -83,7 +83,7 @@ impl Server {
     }
 }
 
-/// What a server says of a pane in which our agent works.
+/// The answers of a server whose pane shows that our agent is working.
 fn result_of(request: &str) -> &'static str {
     if request.contains("events.subscribe") {
         r#"{"type":"subscription_started"}"#
@@ -102,7 +102,7 @@ fn b73_the_held_stream_stays_and_carries_nothing_from_us() {
     let pane = server.reporter();
     let _turn = pane.turn();
     let (_, mut stream) = server.streams.recv_timeout(AMPLE).unwrap();
-    // Longer than any request may take, and with reports beside it.
+    // This is longer than any request may take, and reports are sent meanwhile.
     stream.set_read_timeout(Some(Duration::from_millis(2200))).unwrap();
     for n in 0..2 {
         pane.set_title(format!("title {n}"));
@@ -118,7 +118,7 @@ fn b73_the_held_stream_stays_and_carries_nothing_from_us() {
 }
 
 #[test]
-fn b73_a_stream_that_always_ends_is_opened_again_ever_later() {
+fn b73_a_stream_that_always_ends_is_reopened_after_longer_and_longer_waits() {
     let server = Server::start();
     let pane = server.reporter();
     let _turn = pane.turn();
@@ -128,7 +128,7 @@ fn b73_a_stream_that_always_ends_is_opened_again_ever_later() {
         begun.push(at);
         drop(stream);
     }
-    // The first end may be a handoff's; then each wait is twice the last one.
+    // The first end may be a handoff. After that, each wait is twice the last one.
     for (wait, pair) in [100, 200, 400, 800].into_iter().zip(begun[1..].windows(2)) {
         let waited = pair[1] - pair[0];
         assert!(waited >= Duration::from_millis(wait), "{waited:?} of {wait} ms");

@@ -1,5 +1,5 @@
-//! Servers that do not behave: host calls stay immediate, one diagnostic says
-//! what is wrong, and the end comes in time (failures B56, B59, B60, B79).
+//! Servers that misbehave: host calls return at once, one diagnostic says what is wrong, and the
+//! reporter ends in time (failures B56, B59, B60, B79).
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -12,15 +12,16 @@ use std::time::{Duration, Instant};
 use herdr_reporter::{Diagnostic, DiagnosticKind, Flushed, Handle, Reporter};
 use tempfile::TempDir;
 
+use crate::processes::memory;
 use crate::support::{AMPLE, BUDGET, start_at};
 
 const CALLS: usize = 10_000;
-/// For all calls together, on a machine that does something else as well.
+/// For all calls together, on a busy machine.
 const CALLS_WITHIN: Duration = Duration::from_secs(2);
-/// The memory by which a test may grow, with others beside it.
+/// How much the process may grow during a test, while other tests run.
 const MEMORY: usize = 64 << 20;
 
-/// A server that gives every connection the same treatment.
+/// A server that treats every connection in the same way.
 struct Server {
     folder: TempDir,
     seen: Arc<Seen>,
@@ -100,12 +101,6 @@ fn read_line(stream: &UnixStream) -> String {
     line
 }
 
-/// The resident memory of this process in bytes.
-fn memory() -> usize {
-    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
-    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
-}
-
 fn call_often(pane: &Handle) {
     let begun = Instant::now();
     for n in 0..CALLS / 4 {
@@ -116,13 +111,13 @@ fn call_often(pane: &Handle) {
     assert!(begun.elapsed() < CALLS_WITHIN, "{CALLS} calls in {:?}", begun.elapsed());
 }
 
-/// What must hold of any server; gives the diagnostic that there was.
+/// Checks what must hold with any server. Returns the diagnostic that was raised.
 fn survive(pane: Reporter, attempts: impl FnOnce()) -> Diagnostic {
     let before = memory();
     let mut diagnostics = pane.diagnostics();
     call_often(&pane);
     let _turn = pane.turn();
-    let told = diagnostics.recv_timeout(AMPLE).expect("a diagnostic");
+    let raised = diagnostics.recv_timeout(AMPLE).expect("a diagnostic");
     attempts();
     call_often(&pane);
     assert!(memory() < before + MEMORY, "{} KiB more", (memory() - before) / 1024);
@@ -132,19 +127,19 @@ fn survive(pane: Reporter, attempts: impl FnOnce()) -> Diagnostic {
     pane.close(BUDGET);
     assert!(begun.elapsed() < BUDGET * 2, "closed in {:?}", begun.elapsed());
     let further: Vec<_> = std::iter::from_fn(|| diagnostics.recv_timeout(AMPLE)).collect();
-    assert_eq!(further, [], "after {told:?}");
+    assert_eq!(further, [], "after {raised:?}");
     let counters = handle.counters();
     assert!(counters.add_up() && counters.pending == 0, "{counters:?}");
     assert!(counters.offered > 0, "{counters:?}");
-    told
+    raised
 }
 
 #[test]
 fn one_that_never_answers() {
     let mut kept = Vec::new();
     let server = Server::start(move |stream| kept.push(stream));
-    let told = survive(server.reporter(), || server.wait_for_connections(2));
-    assert_eq!(told.kind, DiagnosticKind::Timeout, "{told:?}");
+    let raised = survive(server.reporter(), || server.wait_for_connections(2));
+    assert_eq!(raised.kind, DiagnosticKind::Timeout, "{raised:?}");
 }
 
 #[test]
@@ -154,40 +149,40 @@ fn one_that_never_accepts() {
     let listener = UnixListener::bind(&path).unwrap();
     rustix::net::listen(&listener, 0).unwrap();
     let _full = UnixStream::connect(&path).unwrap();
-    let told = survive(reporter(&path), || {});
-    assert_eq!(told.kind, DiagnosticKind::ConnectFailed, "{told:?}");
+    let raised = survive(reporter(&path), || {});
+    assert_eq!(raised.kind, DiagnosticKind::ConnectFailed, "{raised:?}");
 }
 
 #[test]
 fn one_that_closes_at_once() {
     let server = Server::start(drop);
-    let told = survive(server.reporter(), || server.wait_for_connections(4));
-    assert_eq!(told.kind, DiagnosticKind::ConnectFailed, "{told:?}");
+    let raised = survive(server.reporter(), || server.wait_for_connections(4));
+    assert_eq!(raised.kind, DiagnosticKind::ConnectFailed, "{raised:?}");
 }
 
 #[test]
 fn one_that_answers_half_a_line() {
     let server = Server::answering(&br#"{"id":"r","result":{"ty"#[..]);
-    let told = survive(server.reporter(), || server.wait_for_connections(4));
-    assert_eq!(told.kind, DiagnosticKind::ConnectFailed, "{told:?}");
+    let raised = survive(server.reporter(), || server.wait_for_connections(4));
+    assert_eq!(raised.kind, DiagnosticKind::ConnectFailed, "{raised:?}");
 }
 
 #[test]
 fn one_that_answers_ten_megabytes_without_an_end() {
     let server = Server::answering(vec![b'x'; 10 << 20]);
-    let told = survive(server.reporter(), || server.wait_for_connections(4));
-    assert_eq!(told.kind, DiagnosticKind::ConnectFailed, "{told:?}");
-    assert!(told.detail.len() < 500, "{}", told.detail.len());
+    let raised = survive(server.reporter(), || server.wait_for_connections(4));
+    assert_eq!(raised.kind, DiagnosticKind::ConnectFailed, "{raised:?}");
+    assert!(raised.detail.len() < 500, "{}", raised.detail.len());
 }
 
 #[test]
 fn one_that_refuses_with_an_empty_id() {
     let refusal = r#"{"id":"","error":{"code":"invalid_request","message":"secret"}}"#;
     let server = Server::answering(format!("{refusal}\n"));
-    let told = survive(server.reporter(), || server.wait_for_connections(2));
-    assert_eq!(told.kind, DiagnosticKind::ProtocolRejected, "{told:?}");
-    assert!(told.detail.contains("invalid_request") && !told.detail.contains("secret"));
-    // Each part rests after its refusal.
+    let raised = survive(server.reporter(), || server.wait_for_connections(2));
+    assert_eq!(raised.kind, DiagnosticKind::ProtocolRejected, "{raised:?}");
+    assert!(raised.detail.contains("invalid_request") && !raised.detail.contains("secret"));
+    // After a refusal, each part waits.
     assert!(server.connections() < 20, "{}", server.connections());
 }
 
@@ -199,15 +194,15 @@ fn b79_one_that_speaks_json_rpc_is_left_alone() {
     let mut diagnostics = pane.diagnostics();
     call_often(&pane);
     let _turn = pane.turn();
-    let told = diagnostics.recv_timeout(AMPLE).expect("a diagnostic");
-    assert_eq!(told.kind, DiagnosticKind::NotPaneApi, "{told:?}");
+    let raised = diagnostics.recv_timeout(AMPLE).expect("a diagnostic");
+    assert_eq!(raised.kind, DiagnosticKind::NotPaneApi, "{raised:?}");
     let asked = server.connections();
-    // No call of the host's, and no time, makes it try again.
+    // Neither calls of the host nor time make it try again.
     call_often(&pane);
     assert_eq!(pane.flush(Duration::from_millis(300)), Flushed::TimedOut);
     assert_eq!(server.connections(), asked);
-    let told = survive(pane, || {});
-    assert_eq!(told.kind, DiagnosticKind::NotPaneApi);
+    let raised = survive(pane, || {});
+    assert_eq!(raised.kind, DiagnosticKind::NotPaneApi);
 }
 
 #[test]

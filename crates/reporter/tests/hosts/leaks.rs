@@ -1,4 +1,4 @@
-//! Descriptors and threads go with what they were for.
+//! Descriptors and threads are gone once their reporter has ended.
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::ReportState;
@@ -54,7 +54,7 @@ fn two_hundred_servers_leave_no_descriptor_behind() {
             pane.agent_status == "working" && pane.title.as_deref() == Some("title 199")
         };
         herdr.wait_until(AMPLE, shown).unwrap();
-        // The stream that is held now is one of those before.
+        // The held stream counts as one of the descriptors before.
         let back = until(AMPLE, || descriptors() <= before.0 && threads() <= before.1);
         assert!(back, "{before:?} became {:?}", (descriptors(), threads()));
     });

@@ -1,4 +1,4 @@
-//! One reporter per pane, among real processes.
+//! One reporter for each pane, with real processes.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,8 +11,8 @@ use herdr_reporter::{Config, DiagnosticKind, Ended, Reporter};
 use crate::processes::{Host, leases, runtime};
 use crate::support::{AMPLE, builder, config, flushed};
 
-/// How soon after its owner's death somebody else has the pane, and some time
-/// for a busy machine.
+/// How soon another process takes the pane over after the owner's death, with some time for a busy
+/// machine.
 const SOON: Duration = Duration::from_secs(4);
 
 fn start(herdr: &FakeHerdr, leases: &Path) -> Reporter {
@@ -47,10 +47,10 @@ fn b19_a_child_defers_and_its_end_releases_nothing() {
 
     let mut child = host("child", &herdr, runtime.path());
     child.title("the child's");
-    let told = child.says(AMPLE).expect("it says that it defers");
-    assert!(told.starts_with("deferred: "), "{told}");
+    let raised = child.says(AMPLE).expect("it says that it defers");
+    assert!(raised.starts_with("deferred: "), "{raised}");
     child.title("the child's, again");
-    // Not even by one that looks like its parent.
+    // A process with the label of the parent does not get the pane either.
     let twin = host("host", &herdr, runtime.path());
     assert_eq!(child.end(), [""; 0]);
     twin.end();
@@ -81,18 +81,18 @@ fn b19_a_child_that_deferred_gets_the_pane_of_a_killed_parent() {
     let mut parent = host("parent", &herdr, runtime.path());
     shows(&herdr, "parent", AMPLE);
     let child = host("child", &herdr, runtime.path());
-    assert!(child.says(AMPLE).is_some_and(|told| told.starts_with("deferred: ")));
+    assert!(child.says(AMPLE).is_some_and(|raised| raised.starts_with("deferred: ")));
     assert!(!spoke(&herdr, "child"));
     parent.kill();
     shows(&herdr, "child", SOON);
     drop(child);
 }
 
-/// The source of each request that writes, in the order of connecting, and
-/// whether it gives the pane back.
+/// The source of each request that writes, in the order of connecting, and whether the request is a
+/// release.
 fn writes(herdr: &FakeHerdr) -> Vec<(String, bool)> {
     let mut log = herdr.log();
-    // It is in the order of answering, which a busy machine may change.
+    // The log is in the order of the answers, which may differ on a busy machine.
     log.sort_by_key(|exchange| exchange.connection);
     let written = log.into_iter().filter_map(|exchange| {
         let request: serde_json::Value = serde_json::from_str(&exchange.request).unwrap();
@@ -120,7 +120,7 @@ fn b19_processes_that_start_and_stop_together_never_share_the_pane() {
         }
         herdr.wait_until(AMPLE, |pane| pane.agent.is_none() && pane.title.is_none()).unwrap();
     }
-    // From its first word to its release the pane is one process's own.
+    // From a process's first report to its release, no other process reports.
     let mut holder = None;
     for (source, releases) in writes(&herdr) {
         assert_eq!(*holder.get_or_insert(source.clone()), source, "{:?}", writes(&herdr));
@@ -131,7 +131,7 @@ fn b19_processes_that_start_and_stop_together_never_share_the_pane() {
     assert_eq!(holder, None);
 }
 
-/// Reporting goes on without a lease, and one diagnostic says that it does.
+/// Checks that reporting goes on without a lease, and that one diagnostic says so.
 fn goes_on(folder: &Path) {
     let herdr = FakeHerdr::start().unwrap();
     let pane = start(&herdr, folder);
@@ -144,10 +144,10 @@ fn goes_on(folder: &Path) {
         drop(turn);
     }
     assert_eq!(pane.close(AMPLE), Ended::Released);
-    let told: Vec<_> = diagnostics.iter().collect();
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0].kind, DiagnosticKind::Misconfigured);
-    assert!(told[0].detail.contains("lease"), "{}", told[0].detail);
+    let raised: Vec<_> = diagnostics.iter().collect();
+    assert_eq!(raised.len(), 1, "{raised:?}");
+    assert_eq!(raised[0].kind, DiagnosticKind::Misconfigured);
+    assert!(raised[0].detail.contains("lease"), "{}", raised[0].detail);
     assert_eq!(herdr.observe("w1:p1").unwrap().agent, None);
 }
 
@@ -166,7 +166,7 @@ fn a_runtime_folder_that_others_can_write_to_does_not_keep_reports_off() {
 #[test]
 fn a_lease_that_cannot_be_a_file_does_not_keep_reports_off() {
     let (herdr, folder) = (FakeHerdr::start().unwrap(), runtime());
-    // Where the lease would be, there is a folder.
+    // There is a folder at the path of the lease.
     let mut config = config(herdr.socket_path());
     config.runtime_folder = Some(folder.path().to_path_buf());
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
@@ -178,6 +178,6 @@ fn a_lease_that_cannot_be_a_file_does_not_keep_reports_off() {
     let _turn = pane.turn();
     flushed(&pane);
     assert_eq!(herdr.observe("w1:p1").unwrap().agent_status, "working");
-    let told = pane.diagnostics().recv_timeout(AMPLE).unwrap();
-    assert_eq!(told.kind, DiagnosticKind::Misconfigured);
+    let raised = pane.diagnostics().recv_timeout(AMPLE).unwrap();
+    assert_eq!(raised.kind, DiagnosticKind::Misconfigured);
 }

@@ -1,11 +1,11 @@
-//! The file by which the processes of this machine agree on who reports.
+//! The file by which the processes of this machine agree on one reporter.
 
 use std::path::Path;
 
 use herdr_reporter::sidecar::{LeaseFile, Process, supervised_by};
 use herdr_reporter::{Config, Endpoint, PaneId};
 
-/// The lease of a pane in a folder that is not there yet.
+/// The lease of a pane in a folder that does not exist yet.
 fn lease_of(folder: &tempfile::TempDir, pane: &str) -> LeaseFile {
     let mut config = Config::default();
     config.runtime_folder = Some(folder.path().join("leases"));
@@ -47,7 +47,7 @@ fn a_supervisors_socket_names_its_pane_and_its_process() {
     assert_eq!(lease_of(&folder, "w1:p2").is_of_this_pane(&socket), Some(false));
     assert_eq!(supervised_by(&socket), Some((own, true)));
     assert_eq!(supervised_by(&lease.supervisor_socket(u32::MAX)), Some((u32::MAX, false)));
-    // Of the same number, and another one.
+    // An earlier process had the same pid.
     if let Some(process) = Process::of(own) {
         let text = socket.to_str().unwrap();
         let earlier = text.replace(&format!("-{:x}.", process.started), "-1.");

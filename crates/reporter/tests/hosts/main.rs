@@ -1,11 +1,11 @@
-//! The reporter in hosts, on real sockets: against a server that behaves, against
-//! those that do not, and in processes of its own.
+//! The reporter in hosts, on real sockets: with servers that behave and servers that do not, and in
+//! separate processes.
 //!
-//! What counts for a whole process (descriptors, memory, CPU time, children) is
-//! measured in a process of its own, which is this program again.
+//! What is measured for a whole process (descriptors, memory, CPU time, children) is measured in a
+//! separate process, which runs this program again.
 //!
-//! Failure B68 has no test here: where there are no Unix sockets, that a
-//! reporter builds and stays inert is the business of a build for that target.
+//! Failure B68 has no test here: a build for a target without Unix sockets checks that a reporter
+//! builds and stays inert there.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

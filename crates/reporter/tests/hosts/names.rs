@@ -1,4 +1,4 @@
-//! Under which names a reporter reports.
+//! The sources and labels that a reporter uses.
 
 use fake_herdr::FakeHerdr;
 use herdr_proto::{AgentLabel, ReportState, SourceId, integrations};
@@ -27,15 +27,15 @@ fn b39_an_official_pair_is_refused_and_nothing_connects() {
         assert!(text.contains(source) && text.contains("custom:"), "{text}");
         let pane = named(&herdr, source, label).initial(ReportState::Working).start();
         assert!(!pane.is_active(), "{source}");
-        let told = pane.diagnostics().recv_timeout(AMPLE).unwrap();
-        assert_eq!((told.kind, told.detail), (DiagnosticKind::Misconfigured, text));
+        let raised = pane.diagnostics().recv_timeout(AMPLE).unwrap();
+        assert_eq!((raised.kind, raised.detail), (DiagnosticKind::Misconfigured, text));
         pairs += 1;
     }
     assert!(pairs > 0 && herdr.connections() == 0);
 }
 
 #[test]
-fn b39_herdrs_prefix_is_warned_of_and_works() {
+fn b39_herdrs_prefix_causes_a_warning_and_works() {
     let herdr = FakeHerdr::start().unwrap();
     let source = SourceId::parse("herdr:mine").unwrap();
     let notice = SourceNotice::of(&source, &AgentLabel::parse("host").unwrap()).unwrap();
@@ -50,7 +50,7 @@ fn b39_herdrs_prefix_is_warned_of_and_works() {
 }
 
 #[test]
-fn b39_a_source_that_nobody_set_is_custom() {
+fn b39_the_default_source_is_custom() {
     let herdr = FakeHerdr::start().unwrap();
     let pane = builder(&herdr).start();
     pane.set_title("T").set_state(ReportState::Working);

@@ -1,4 +1,4 @@
-//! Where nobody is to report, nobody connects.
+//! A reporter that must not report does not connect.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,10 +18,10 @@ fn use_it(builder: Builder) -> Vec<DiagnosticKind> {
     drop(pane.turn().prompt(Prompt::approval("Run it?")));
     let mut diagnostics = pane.diagnostics();
     assert_eq!(pane.close(BUDGET), Ended::NothingToRelease);
-    diagnostics.iter().map(|told| told.kind).collect()
+    diagnostics.iter().map(|diagnostic| diagnostic.kind).collect()
 }
 
-/// In this server's pane, but for one variable.
+/// The environment of this server's pane, with one variable changed.
 fn environment(herdr: &FakeHerdr, name: &str, value: Option<&str>) -> Builder {
     let variables = herdr.env().into_iter().map(|(name, value)| (name, OsString::from(value)));
     let mut variables: BTreeMap<String, OsString> = variables.collect();
@@ -32,7 +32,7 @@ fn environment(herdr: &FakeHerdr, name: &str, value: Option<&str>) -> Builder {
 }
 
 #[test]
-fn b21_what_runs_without_a_person_never_connects() {
+fn b21_a_run_without_a_person_never_connects() {
     let herdr = FakeHerdr::start().unwrap();
     for role in [Role::Headless, Role::Subagent, Role::WorkflowStage] {
         assert_eq!(use_it(builder(&herdr).role(role)), [], "{role:?}");
@@ -43,7 +43,7 @@ fn b21_what_runs_without_a_person_never_connects() {
     assert_eq!(use_it(builder(&herdr).config(off)), []);
     assert_eq!(herdr.connections(), 0);
 
-    // The same, for whom a person talks to.
+    // Inside Herdr, the same host reports.
     let pane = environment(&herdr, "HERDR_ENV", Some("1")).start();
     pane.set_state(ReportState::Working);
     flushed(&pane);
@@ -51,7 +51,7 @@ fn b21_what_runs_without_a_person_never_connects() {
 }
 
 #[test]
-fn b21_a_process_told_by_its_environment_to_stay_out_does() {
+fn b21_a_process_is_inert_if_its_environment_says_so() {
     let (herdr, runtime) = (FakeHerdr::start().unwrap(), runtime());
     let mut command = Host::command("host", &herdr, runtime.path());
     let host = Host::start(command.env("HERDR_ENV", "0"));
@@ -69,7 +69,7 @@ fn b22_a_scrubbed_environment_keeps_a_process_off_the_pane() {
     flushed(&ours);
     let before = herdr.observe("w1:p1").unwrap();
 
-    // A lease of another folder: only the environment keeps it off.
+    // The lease is in another folder, so only the environment keeps the process off.
     let mut command = Host::command("tests", &herdr, runtime.path());
     herdr_reporter::scrub(&mut command);
     let mut host = Host::start(&mut command);
@@ -81,22 +81,22 @@ fn b22_a_scrubbed_environment_keeps_a_process_off_the_pane() {
     assert!(!theirs);
     assert_eq!(std::fs::read_dir(runtime.path()).unwrap().count(), 0, "not even a lease");
 
-    // With the environment it would have.
+    // With its whole environment, the same process connects.
     let host = Host::start(&mut Host::command("tests", &herdr, runtime.path()));
     assert_eq!(host.says(AMPLE).as_deref(), Some("active"));
     herdr.wait_until(AMPLE, |pane| pane.agent.as_deref() == Some("tests")).unwrap();
 }
 
 #[test]
-fn b67_a_pane_without_a_socket_is_told_once_and_left() {
+fn b67_a_pane_without_a_socket_is_reported_once() {
     let herdr = FakeHerdr::start().unwrap();
-    let told = use_it(environment(&herdr, "HERDR_SOCKET_PATH", None));
-    assert_eq!(told, [DiagnosticKind::Misconfigured]);
+    let raised = use_it(environment(&herdr, "HERDR_SOCKET_PATH", None));
+    assert_eq!(raised, [DiagnosticKind::Misconfigured]);
     assert_eq!(herdr.connections(), 0);
 }
 
 #[test]
-fn b67_a_socket_of_another_machine_is_told_once_and_does_no_harm() {
+fn b67_a_socket_of_another_machine_is_reported_once_and_does_no_harm() {
     let (herdr, folder) = (FakeHerdr::start().unwrap(), runtime());
     let elsewhere = folder.path().join("not/on/this/machine/herdr.sock");
     let mut config = config(herdr.socket_path());
@@ -105,15 +105,15 @@ fn b67_a_socket_of_another_machine_is_told_once_and_does_no_harm() {
     let pane = builder.config(config).start();
     let (mut diagnostics, handle) = (pane.diagnostics(), pane.handle());
     let _turn = pane.turn();
-    let told = diagnostics.recv_timeout(AMPLE).expect("it says so");
-    assert_eq!(told.kind, DiagnosticKind::ConnectFailed);
-    assert!(told.detail.contains("not/on/this/machine/herdr.sock"), "{}", told.detail);
+    let raised = diagnostics.recv_timeout(AMPLE).expect("it says so");
+    assert_eq!(raised.kind, DiagnosticKind::ConnectFailed);
+    assert!(raised.detail.contains("not/on/this/machine/herdr.sock"), "{}", raised.detail);
     for n in 0..1000 {
         handle.set_title(format!("title {n}")).set_usage(n);
     }
     pane.flush(Duration::from_millis(600));
     assert_eq!(pane.close(BUDGET), Ended::NothingToRelease);
-    assert_eq!(diagnostics.iter().next(), None, "told once");
+    assert_eq!(diagnostics.iter().next(), None, "reported once");
     assert!(!folder.path().join("not").exists(), "nothing is made there");
     assert!(until(AMPLE, || !handle.is_active()));
 }

@@ -29,7 +29,7 @@ fn start(socket: &Path, leases: &Path) -> Reporter {
 }
 
 #[test]
-fn b64_a_path_that_is_too_long_is_told_once_and_not_tried() {
+fn b64_a_path_that_is_too_long_is_reported_once_and_not_tried() {
     let base = runtime();
     let (long, short) = (folder(base.path(), 120), base.path().join("s"));
     symlink(&long, &short).unwrap();
@@ -39,13 +39,13 @@ fn b64_a_path_that_is_too_long_is_told_once_and_not_tried() {
     let pane = start(&long.join("herdr.sock"), &leases);
     let mut diagnostics = pane.diagnostics();
     let _turn = pane.turn();
-    let told = diagnostics.recv_timeout(AMPLE).expect("it says so");
-    assert_eq!(told.kind, DiagnosticKind::ConnectFailed);
-    assert!(told.detail.contains("too long"), "{}", told.detail);
+    let raised = diagnostics.recv_timeout(AMPLE).expect("it says so");
+    assert_eq!(raised.kind, DiagnosticKind::ConnectFailed);
+    assert!(raised.detail.contains("too long"), "{}", raised.detail);
     for n in 0..100 {
         pane.set_title(format!("title {n}"));
     }
-    assert_eq!(diagnostics.recv_timeout(Duration::from_millis(600)), None, "told once");
+    assert_eq!(diagnostics.recv_timeout(Duration::from_millis(600)), None, "reported once");
     assert_eq!(pane.close(BUDGET), Ended::NothingToRelease);
     assert_eq!(herdr.connections(), 0);
 
@@ -66,10 +66,10 @@ fn b64_the_longest_path_works() {
     assert_eq!(herdr.observe("w1:p1").unwrap().agent_status, "working");
 }
 
-/// A user whom file modes concern: this one, or for root somebody else.
+/// The user that root runs the host as, because file modes do not apply to root.
 const SOMEBODY: u32 = 65_534;
 
-/// A host that file modes concern; `None` if none can be started here.
+/// A host to which file modes apply; `None` if none can be started here.
 fn host(herdr: &FakeHerdr, runtime: &Path) -> Option<Host> {
     let mut command = Host::command("host", herdr, runtime);
     if getuid().is_root() {
@@ -80,8 +80,9 @@ fn host(herdr: &FakeHerdr, runtime: &Path) -> Option<Host> {
     (host.says(AMPLE)? == "active").then_some(host)
 }
 
-/// With the mode that forbids at `locked`, and with the one that allows it.
-fn is_told_and_left(locked: impl Fn(&FakeHerdr) -> PathBuf, allows: u32) {
+/// Forbids access to the path `locked`. Checks that this is reported once, and that the host does
+/// not try again, even once the mode `allows` access.
+fn is_reported_once_and_not_retried(locked: impl Fn(&FakeHerdr) -> PathBuf, allows: u32) {
     let (herdr, runtime) = (FakeHerdr::start().unwrap(), runtime());
     let allow = |path: &Path, mode| set_permissions(path, Permissions::from_mode(mode)).unwrap();
     let at = locked(&herdr);
@@ -92,26 +93,29 @@ fn is_told_and_left(locked: impl Fn(&FakeHerdr) -> PathBuf, allows: u32) {
         allow(&at, 0o700);
         return skipped("root cannot start this program as somebody else");
     };
-    let told = host.says(AMPLE).expect("it says so");
-    assert!(told.starts_with("connect_failed: ") && told.contains("sandbox"), "{told}");
+    let raised = host.says(AMPLE).expect("it says so");
+    assert!(raised.starts_with("connect_failed: ") && raised.contains("sandbox"), "{raised}");
     allow(&at, allows);
-    // Asking again would get through now.
+    // A new attempt would succeed now.
     for n in 0..15 {
         host.title(&format!("title {n}"));
-        assert_eq!(host.says(Duration::from_millis(100)), None, "told once");
+        assert_eq!(host.says(Duration::from_millis(100)), None, "reported once");
     }
     assert!(herdr.connections() <= 2, "{} connections", herdr.connections());
     drop(host);
 }
 
 #[test]
-fn b65_a_socket_without_permission_is_told_once_and_not_tried_in_a_loop() {
-    is_told_and_left(|herdr| herdr.socket_path().to_path_buf(), 0o666);
+fn b65_a_socket_without_permission_is_reported_once_and_not_tried_in_a_loop() {
+    is_reported_once_and_not_retried(|herdr| herdr.socket_path().to_path_buf(), 0o666);
 }
 
 #[test]
-fn b65_a_folder_without_permission_is_told_once_and_not_tried_in_a_loop() {
-    is_told_and_left(|herdr| herdr.socket_path().parent().unwrap().to_path_buf(), 0o711);
+fn b65_a_folder_without_permission_is_reported_once_and_not_tried_in_a_loop() {
+    is_reported_once_and_not_retried(
+        |herdr| herdr.socket_path().parent().unwrap().to_path_buf(),
+        0o711,
+    );
 }
 
 #[test]
@@ -123,9 +127,9 @@ fn b65_another_socket_is_tried_soon() {
     let Some(host) = host(&herdr, runtime.path()) else {
         return skipped("root cannot start this program as somebody else");
     };
-    assert!(host.says(AMPLE).is_some_and(|told| told.contains("sandbox")));
-    // It looks every two seconds which socket is there; the first one may be
-    // gone before it has looked.
+    assert!(host.says(AMPLE).is_some_and(|raised| raised.contains("sandbox")));
+    // The reporter checks every two seconds which socket is there. The first socket may be gone
+    // before it has checked.
     let shown = (0..4).any(|_| {
         herdr.restart();
         allow(herdr.socket_path(), 0o666);

@@ -1,4 +1,4 @@
-//! Hosts in processes of their own, and tests that have a process for themselves.
+//! Hosts in separate processes, and tests that need a process for themselves.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::support::AMPLE;
 
 /// Set in a process that runs one test alone.
 const ALONE: &str = "REPORTER_FIELD_ALONE";
-/// Set in a process that is a host; the label of its agent.
+/// Set in a process that is a host. Holds the label of its agent.
 const HOST: &str = "REPORTER_FIELD_HOST";
 
 /// All requests so far.
@@ -29,7 +29,7 @@ pub(crate) fn count(herdr: &FakeHerdr, method: &str) -> usize {
     requests(herdr).iter().filter(|request| request["method"] == *method).count()
 }
 
-/// Looks again and again until it holds.
+/// Polls until the condition holds.
 pub(crate) fn until(patience: Duration, holds: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while !holds() {
@@ -41,28 +41,27 @@ pub(crate) fn until(patience: Duration, holds: impl Fn() -> bool) -> bool {
     true
 }
 
-/// Says why a test has nothing to look at here.
+/// Says why a test cannot run on this machine.
 pub(crate) fn skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
-/// Runs a test's work in a process of its own, in which nothing else happens.
-/// `name` is the test's own, as the harness knows it.
+/// Runs a test in a process in which no other test runs. `name` is the full name of the test.
 pub(crate) fn alone(name: &str, work: impl FnOnce()) {
     if std::env::var_os(ALONE).is_some_and(|running| running == name) {
         return work();
     }
     let mut command = myself(name);
     let output = command.env(ALONE, name).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && told.contains("1 passed"),
-        "{told}\n{}",
+        output.status.success() && stdout.contains("1 passed"),
+        "{stdout}\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
 }
 
-/// This program, for one of its tests, without a variable of Herdr's.
+/// A command that runs one test of this program, without Herdr's variables.
 fn myself(test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--include-ignored", "--nocapture", "--test-threads=1"]);
@@ -70,9 +69,9 @@ fn myself(test: &str) -> Command {
     command
 }
 
-/// A host in a process of its own. It starts a reporter from its environment,
-/// says `active` or `inert` and every diagnostic, takes each line of its stdin
-/// as a title, and ends with it.
+/// A host in a separate process. It starts a reporter from its environment, prints `active` or
+/// `inert` and every diagnostic, takes each line of its stdin as a title, and ends when its stdin
+/// ends.
 pub(crate) struct Host {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -80,8 +79,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// How such a process is started: as if in this server's pane, with leases
-    /// in that folder.
+    /// The command for a host in this server's pane, with its leases in the folder `runtime`.
     pub(crate) fn command(label: &str, herdr: &FakeHerdr, runtime: &Path) -> Command {
         let mut command = myself("processes::a_host");
         command.envs(herdr.env()).env(HOST, label).env("XDG_RUNTIME_DIR", runtime);
@@ -103,7 +101,7 @@ impl Host {
         self.child.id()
     }
 
-    /// The next line that it says.
+    /// The next line that the host prints.
     pub(crate) fn says(&self, patience: Duration) -> Option<String> {
         self.lines.recv_timeout(patience).ok()
     }
@@ -117,7 +115,7 @@ impl Host {
         self.child.wait().unwrap();
     }
 
-    /// Lets it end, and gives what it said since.
+    /// Ends the host and returns the rest of its output.
     pub(crate) fn end(mut self) -> Vec<String> {
         self.stdin.take();
         assert!(self.child.wait().unwrap().success());
@@ -140,7 +138,14 @@ fn read_lines(stderr: ChildStderr) -> Receiver<String> {
     lines
 }
 
-/// Where a host's leases are if its runtime folder is this.
+/// The resident memory of this process in bytes.
+#[cfg(target_os = "linux")]
+pub(crate) fn memory() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+/// The folder of a host's leases in this runtime folder.
 pub(crate) fn leases(runtime: &Path) -> PathBuf {
     runtime.join("herdr-socket-report")
 }
@@ -159,7 +164,7 @@ fn a_host() {
     let pane = Reporter::builder(label).initial(ReportState::Idle).start();
     say(if pane.is_active() { "active" } else { "inert" }.to_owned());
     let mut diagnostics = pane.diagnostics();
-    let told = std::thread::spawn(move || {
+    let printer = std::thread::spawn(move || {
         for diagnostic in diagnostics.iter() {
             say(format!("{}: {}", diagnostic.kind.as_str(), diagnostic.detail));
         }
@@ -168,5 +173,5 @@ fn a_host() {
         pane.set_title(title);
     }
     pane.close(AMPLE);
-    told.join().unwrap();
+    printer.join().unwrap();
 }

@@ -1,4 +1,4 @@
-//! A reporter starts no program and costs next to nothing.
+//! A reporter starts no program and uses almost no CPU time.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ fn tasks(pid: u32, file: &str) -> Option<Vec<String>> {
     tasks.map(|task| std::fs::read_to_string(task.ok()?.path().join(file)).ok()).collect()
 }
 
-/// The time for which all its threads have run.
+/// The CPU time of all threads of a process.
 fn busy(pid: u32) -> Option<Duration> {
-    let told = tasks(pid, "schedstat")?;
-    let nanos = told.iter().map(|line| line.split(' ').next()?.parse::<u64>().ok());
+    let lines = tasks(pid, "schedstat")?;
+    let nanos = lines.iter().map(|line| line.split(' ').next()?.parse::<u64>().ok());
     Some(Duration::from_nanos(nanos.sum::<Option<u64>>()?))
 }
 
-/// Page faults of the children it has waited for, which none has without one:
-/// the tenth field after the name in parentheses.
+/// The page faults of the children that the process has waited for, which are 0 if it had no
+/// children: the tenth field after the name in parentheses.
 fn faults_of_children(pid: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit_once(')').unwrap().1.split_whitespace().nth(8).unwrap().parse().unwrap()

@@ -23,7 +23,7 @@ fn b17_reporters_that_start_and_stop_together_leave_nothing() {
                     let turn = pane.turn();
                     pane.set_title(format!("{thread}")).set_token("t", thread.to_string());
                     if (thread + round) % 2 == 0 {
-                        // The others take over before, while and after it claims.
+                        // The other reporters take over before, during and after its claim.
                         pane.flush(std::time::Duration::from_millis(1));
                     }
                     drop(turn);
@@ -44,7 +44,7 @@ fn b17_a_chain_of_reloads_is_never_seen() {
     let mut current = builder(&herdr).initial(herdr_proto::ReportState::Working).start();
     seen(&herdr, &current);
     for _ in 0..40 {
-        // Each starts while the one before has not ended; some never get a word in.
+        // Each reporter starts before the previous one has ended, so some of them never report.
         let next = builder(&herdr).initial(herdr_proto::ReportState::Working).start();
         drop(std::mem::replace(&mut current, next));
     }
@@ -65,12 +65,12 @@ fn every_offer_of_racing_producers_gets_one_receipt() {
     for _ in 0..20 {
         let pane = start(&herdr);
         let (mut receipts, last) = (pane.receipts(), pane.handle());
-        let told = Arc::new(Mutex::new(Vec::new()));
+        let received = Arc::new(Mutex::new(Vec::new()));
         let reading = std::thread::spawn({
-            let told = told.clone();
+            let received = received.clone();
             move || {
                 for receipt in receipts.iter() {
-                    told.lock().unwrap().push(receipt);
+                    received.lock().unwrap().push(receipt);
                 }
                 assert_eq!(receipts.missed(), 0);
             }
@@ -91,9 +91,9 @@ fn every_offer_of_racing_producers_gets_one_receipt() {
         pane.flush(AMPLE);
         assert_eq!(pane.close(AMPLE), Ended::Released);
         reading.join().unwrap();
-        let (told, counters) = (told.lock().unwrap(), last.counters());
+        let (received, counters) = (received.lock().unwrap(), last.counters());
         let of = |outcome| {
-            let of_parts = told.iter().filter(|receipt| PARTS.contains(&receipt.of));
+            let of_parts = received.iter().filter(|receipt| PARTS.contains(&receipt.of));
             of_parts.filter(|receipt| receipt.outcome == outcome).count() as u64
         };
         assert!(counters.add_up() && counters.pending == 0, "{counters:?}");

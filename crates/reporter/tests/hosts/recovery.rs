@@ -1,4 +1,4 @@
-//! A server that goes and comes back, without a word from the host.
+//! A server that goes away and comes back, while the host says nothing.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn decorate(pane: &Handle) {
     pane.set_session("s").set_title("T").set_token("branch", "main").set_usage(34_000);
 }
 
-/// A pane that shows something of everything.
+/// A pane that shows a state, a title, a label and a token.
 fn blocked(herdr: &FakeHerdr) -> (Reporter, Turn, OpenPrompt) {
     let pane = start(herdr);
     decorate(&pane);
@@ -39,17 +39,17 @@ fn b75_everything_is_back_after_a_handoff() {
     let (pane, _turn, _ask) = blocked(&herdr);
     let mut diagnostics = pane.diagnostics();
     for _ in 0..HANDOFFS {
-        // The held stream opens after an answer, beside what else goes on.
+        // The held stream is opened after an answer, at some time.
         assert!(herdr.wait_for_log(AMPLE, |log| {
             log.iter().any(|exchange| exchange.request.contains("events.subscribe"))
         }));
         herdr.live_handoff();
         herdr.wait_until(BACK_WITHIN, is_all_there).unwrap();
     }
-    // A request that the old server took and did not answer may be told, once.
-    let told: Vec<_> = std::iter::from_fn(|| diagnostics.try_recv()).collect();
-    let passing = told.iter().all(|told| told.kind == DiagnosticKind::ConnectFailed);
-    assert!(passing && told.len() <= HANDOFFS, "{told:?}");
+    // A request that the old server received and did not answer may be reported once.
+    let raised: Vec<_> = std::iter::from_fn(|| diagnostics.try_recv()).collect();
+    let passing = raised.iter().all(|diagnostic| diagnostic.kind == DiagnosticKind::ConnectFailed);
+    assert!(passing && raised.len() <= HANDOFFS, "{raised:?}");
     let seqs: Vec<u64> =
         requests(&herdr).iter().filter_map(|request| request["params"]["seq"].as_u64()).collect();
     assert!(seqs.is_sorted(), "{seqs:?}");
@@ -79,7 +79,7 @@ fn b11_after_an_outage_only_the_newest_is_sent() {
     }
     pane.set_title("T");
     let _ask = turn.prompt(Prompt::approval("Deploy?"));
-    // The engine has seen all of it when it gives the flush up.
+    // When the flush times out, the engine has taken all changes.
     assert_eq!(pane.flush(Duration::from_millis(100)), Flushed::TimedOut);
     let herdr = FakeHerdr::builder().socket_path(&path).start().unwrap();
     herdr.wait_until(AMPLE, is_all_there).unwrap();
@@ -131,14 +131,14 @@ fn a_server_that_thaws_shows_the_newest_and_nothing_of_what_was_held_back() {
     herdr.fault(Fault::Frozen);
     let old = turn.prompt(Prompt::approval("old"));
     pane.set_title("old");
-    let told = diagnostics.recv_timeout(AMPLE).expect("it says so");
-    assert_eq!(told.kind, DiagnosticKind::Timeout);
+    let raised = diagnostics.recv_timeout(AMPLE).expect("it says so");
+    assert_eq!(raised.kind, DiagnosticKind::Timeout);
     drop(old);
     pane.set_title("T");
     let _ask = turn.prompt(Prompt::approval("Deploy?"));
     herdr.clear_faults();
     assert!(is_all_there(&seen(&herdr, &pane)));
-    assert_eq!(diagnostics.try_recv(), None, "told once");
+    assert_eq!(diagnostics.try_recv(), None, "reported once");
     drop(turn);
     assert_eq!(pane.close(AMPLE), Ended::Released);
     assert_clean(&herdr);

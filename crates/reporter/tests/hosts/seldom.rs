@@ -1,4 +1,4 @@
-//! Calls that hosts seldom make: none may hang, grow, loop or panic.
+//! Calls that hosts rarely make. None of them may hang, loop, panic or use more and more memory.
 
 use std::collections::BTreeMap;
 use std::sync::Barrier;
@@ -10,12 +10,8 @@ use herdr_proto::ReportState;
 use herdr_reporter::sidecar::Activity;
 use herdr_reporter::{AgentEvent, Config, Ended, Flushed, Reporter, SessionStarted};
 
+use crate::processes::memory;
 use crate::support::{AMPLE, builder, config};
-
-fn memory() -> usize {
-    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
-    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
-}
 
 #[test]
 fn the_hosts_iterator_may_use_the_reporter() {
@@ -136,7 +132,7 @@ fn a_session_of_which_nothing_can_be_sent_is_none() {
 }
 
 #[test]
-fn ids_are_bounded_whoever_makes_them() {
+fn the_length_of_all_ids_is_bounded() {
     let mut activity = Activity::default();
     let event = AgentEvent::agent_started().of_agent(Some("x".repeat(1 << 20).into()));
     assert!(activity.apply(event).is_err());

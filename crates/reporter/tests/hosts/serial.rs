@@ -32,7 +32,7 @@ fn requests_arrive_one_by_one_with_rising_numbers() {
     });
     seen(&herdr, &pane);
     let is_held = |request: &str| request.contains("events.subscribe");
-    // It opens beside the reports, when it may.
+    // The held stream is opened at some time between the reports.
     let begun = Instant::now();
     while !herdr.log().iter().any(|exchange| is_held(&exchange.request)) && begun.elapsed() < AMPLE
     {
@@ -55,12 +55,12 @@ fn requests_arrive_one_by_one_with_rising_numbers() {
     assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]), "{seqs:?}");
 }
 
-/// A server that counts the connections of reports which are open at a time,
-/// and answers the first one only when it is told to.
+/// A server that counts how many connections are open at a time, and answers the first report only
+/// when the test says so.
 struct Counting {
     folder: tempfile::TempDir,
     arrived: Receiver<Value>,
-    /// Dropped, it answers as well.
+    /// A message, or dropping it, lets the server answer.
     go: Option<Sender<()>>,
     most: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
@@ -120,7 +120,7 @@ fn serve(
     arrive.send(request).unwrap();
     let wait = if method == "pane.report_agent" { gone.lock().unwrap().take() } else { None };
     if let Some(wait) = wait {
-        // Told to go on, or the test is over.
+        // Returns when the test says so, or is over.
         let _ = wait.recv();
     }
     open.fetch_sub(1, Ordering::AcqRel);
@@ -131,7 +131,7 @@ fn serve(
         "pane.report_agent" | "pane.report_metadata" | "pane.release_agent" => {
             reply(r#"{"type":"ok"}"#);
         }
-        // What it does not know, it refuses, as an older server would.
+        // It refuses unknown methods, as an older server does.
         _ => {
             let refusal = r#"{"id":"","error":{"code":"invalid_request","message":""}}"#;
             let _ = stream.write_all(format!("{refusal}\n").as_bytes());
@@ -157,7 +157,7 @@ fn b07_a_slow_answer_holds_back_what_follows_and_the_newest_is_last() {
     let turn = pane.turn();
     while server.arrived.recv_timeout(AMPLE).unwrap()["params"]["state"] != "working" {}
 
-    // All of it within the time of the first answer.
+    // All of this happens while the first report is not answered.
     pane.set_session("s").set_title("T");
     drop(turn.prompt(Prompt::approval("never seen")));
     drop(turn);

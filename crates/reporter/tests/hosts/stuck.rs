@@ -1,4 +1,4 @@
-//! A server that is stuck does not hold its host up.
+//! A server that hangs does not hold the host up.
 
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -7,24 +7,19 @@ use std::time::{Duration, Instant};
 use fake_herdr::{FakeHerdr, Fault};
 use herdr_reporter::Prompt;
 
+#[cfg(target_os = "linux")]
+use crate::processes::memory;
 use crate::processes::{alone, runtime};
 use crate::support::{AMPLE, BUDGET, builder_at};
 
 const CALLS: usize = 10_000;
-/// For all of them together, on a machine that does something else as well.
+/// For all calls together, on a busy machine.
 const CALLS_WITHIN: Duration = Duration::from_secs(3);
-/// By how much a process may grow.
+/// How much the process may grow.
 #[cfg(target_os = "linux")]
 const MEMORY: usize = 16 << 20;
 
-/// The resident memory of this process in bytes.
-#[cfg(target_os = "linux")]
-fn memory() -> usize {
-    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
-    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
-}
-
-/// What a host must not notice of the server at this path.
+/// Checks that a host does not notice that the server at this path hangs.
 fn is_not_held_up(socket: &Path) {
     let begun = Instant::now();
     let pane = builder_at(socket).start();
@@ -32,8 +27,8 @@ fn is_not_held_up(socket: &Path) {
     let _turn = pane.turn();
     assert!(begun.elapsed() < BUDGET, "started in {:?}", begun.elapsed());
 
-    let told = diagnostics.recv_timeout(AMPLE);
-    assert!(told.is_some(), "it says what is wrong");
+    let raised = diagnostics.recv_timeout(AMPLE);
+    assert!(raised.is_some(), "it says what is wrong");
     #[cfg(target_os = "linux")]
     let before = memory();
     let begun = Instant::now();

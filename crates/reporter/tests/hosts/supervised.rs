@@ -1,5 +1,5 @@
-//! A host that has a supervisor reports through it, and by itself when the
-//! supervisor is gone.
+//! A host that has a supervisor reports through it, and reports by itself once the supervisor is
+//! gone.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -14,12 +14,12 @@ use serde_json::Value;
 
 use crate::support::{AMPLE, BUDGET, builder, config, requests};
 
-/// The lease, held, and the socket of a supervisor of this process.
+/// The held lease and the socket of a supervisor of this process.
 fn supervisor(herdr: &FakeHerdr) -> (std::fs::File, UnixListener) {
     let config = config(herdr.socket_path());
     let pane = Endpoint::new(herdr.socket_path(), PaneId::parse(herdr.pane_id()).unwrap());
     let lease = LeaseFile::of_pane(&config, &pane);
-    let held = lease.try_take().unwrap().expect("nobody has it");
+    let held = lease.try_take().unwrap().expect("the lease is free");
     let socket = lease.supervisor_socket(std::process::id());
     (held, UnixListener::bind(socket).unwrap())
 }
@@ -42,24 +42,24 @@ fn events_go_to_the_supervisor_and_nothing_to_the_server() {
     pane.set_session("s").set_title("T");
     let turn = pane.turn();
     let (mut stream, _) = listener.accept().unwrap();
-    let mut told = lines(&stream);
-    assert_eq!(until_event(&mut told, "session_started")["session_id"], "s");
+    let mut received = lines(&stream);
+    assert_eq!(until_event(&mut received, "session_started")["session_id"], "s");
     let _ask = turn.prompt(Prompt::approval("Run it?"));
-    let blocked = told.find(|line| line["state"] == "blocked").unwrap();
+    let blocked = received.find(|line| line["state"] == "blocked").unwrap();
     assert_eq!(blocked["label"], "Run it?");
 
     let closing = std::thread::spawn(move || pane.close(AMPLE));
-    until_event(&mut told, "release");
-    let flush = until_event(&mut told, "flush");
+    until_event(&mut received, "release");
+    let flush = until_event(&mut received, "flush");
     let answer = format!("{{\"flushed\":{},\"ok\":true}}\n", flush["id"]);
-    // In one piece: who has read the id need not stay for the rest.
+    // The answer is one write: the reporter may close the connection once it has read the id.
     stream.write_all(answer.as_bytes()).unwrap();
     assert_eq!(closing.join().unwrap(), Ended::Released);
     assert!(requests(&herdr).is_empty(), "the pane is the supervisor's");
 }
 
-/// A host at work that reports through its supervisor: the server, the
-/// supervisor's lease, the host, and what the supervisor hears it by.
+/// A working host that reports through its supervisor: the server, the supervisor's lease, the
+/// reporter, and the supervisor's listener and connection.
 fn forwarding() -> (FakeHerdr, std::fs::File, Reporter, (UnixListener, UnixStream)) {
     let herdr = FakeHerdr::start().unwrap();
     let (held, listener) = supervisor(&herdr);
@@ -78,10 +78,10 @@ fn when_the_supervisor_is_gone_the_host_reports_by_itself() {
 }
 
 #[test]
-fn a_lease_that_outlives_the_supervisors_connections_is_waited_for() {
+fn the_host_waits_for_a_lease_that_outlives_the_supervisors_connections() {
     let (herdr, held, pane, connections) = forwarding();
-    // For longer than a start is patient nobody is told that another one has
-    // the pane, and neither while its lease is about to go.
+    // No diagnostic says that another process has the pane, neither while the supervisor lives nor
+    // while its lease is about to be released.
     let mut diagnostics = pane.diagnostics();
     assert_eq!(diagnostics.recv_timeout(Duration::from_millis(2100)), None);
     drop(connections);

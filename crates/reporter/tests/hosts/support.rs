@@ -1,4 +1,4 @@
-//! What every test here needs.
+//! Functions that most tests here need.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,13 +10,13 @@ use herdr_reporter::{AgentEvent, Builder, Config, Flushed, Handle, Reporter};
 use herdr_socket_transport::Endpoint;
 use serde_json::Value;
 
-/// Long enough for any machine to be done in, short enough to fail in.
+/// Long enough for any machine, and short enough for a test that fails.
 pub(crate) const AMPLE: Duration = Duration::from_secs(20);
 
-/// What a well-behaved host gives a close.
+/// The budget of a close.
 pub(crate) const BUDGET: Duration = Duration::from_millis(500);
 
-/// A reporter to whatever will be, or is, at this path.
+/// A reporter for the server at this path, which need not exist yet.
 pub(crate) fn builder_at(socket: &Path) -> Builder {
     let endpoint = Endpoint::new(socket, PaneId::parse("w1:p1").unwrap());
     Reporter::builder("host").endpoint(endpoint).config(config(socket))
@@ -26,8 +26,8 @@ pub(crate) fn builder(herdr: &FakeHerdr) -> Builder {
     builder_at(herdr.socket_path())
 }
 
-/// The defaults, with leases beside the socket, and without copies of requests,
-/// which the log would count.
+/// The default settings, but with leases next to the socket, and without copies of requests, which
+/// would be in the server's log.
 pub(crate) fn config(socket: &Path) -> Config {
     let mut config = Config::default();
     config.hedge = false;
@@ -45,31 +45,31 @@ pub(crate) fn start(herdr: &FakeHerdr) -> Reporter {
     pane
 }
 
-/// Waits until everything so far is delivered.
+/// Waits until everything is delivered.
 pub(crate) fn flushed(pane: &Handle) {
     assert_eq!(pane.flush(AMPLE), Flushed::Delivered);
 }
 
-/// What the pane shows once everything so far is delivered.
+/// What the pane shows once everything is delivered.
 pub(crate) fn seen(herdr: &FakeHerdr, pane: &Handle) -> Observation {
     flushed(pane);
     herdr.observe(herdr.pane_id()).unwrap()
 }
 
-/// The status once everything so far is delivered.
+/// The status once everything is delivered.
 pub(crate) fn status(herdr: &FakeHerdr, pane: &Handle) -> String {
     seen(herdr, pane).agent_status
 }
 
-/// Nothing of ours is on the pane.
+/// Asserts that nothing of ours is on the pane.
 pub(crate) fn assert_clean(herdr: &FakeHerdr) {
     let pane = herdr.observe(herdr.pane_id()).unwrap();
     assert_eq!((pane.agent, pane.title, pane.display_agent), (None, None, None));
     assert_eq!((pane.state_labels, pane.tokens), (BTreeMap::new(), BTreeMap::new()));
 }
 
-/// The requests so far, but for those that only look who and where we are, and
-/// the held stream's, which comes when it may.
+/// The requests so far, without those that ask for processes and panes, and without the held
+/// stream, which may be opened at any time.
 pub(crate) fn requests(herdr: &FakeHerdr) -> Vec<Value> {
     let log = herdr.log().into_iter();
     log.map(|exchange| serde_json::from_str(&exchange.request).unwrap())

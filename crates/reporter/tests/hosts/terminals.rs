@@ -1,4 +1,4 @@
-//! A terminal is told the same as the pane, and outside Herdr, too.
+//! A terminal shows the same states as the pane, also outside Herdr.
 
 use std::fs::File;
 use std::io::Read;
@@ -30,12 +30,12 @@ fn outside() -> Builder {
     Reporter::builder("host").environment(|_| None).config(config)
 }
 
-/// The states of the root in what was written, which is nothing but reports.
-fn told(bytes: &[u8]) -> Vec<String> {
-    let mut told = Vec::new();
+/// The states of the root record in the written bytes, which must contain only reports.
+fn shown(bytes: &[u8]) -> Vec<String> {
+    let mut shown = Vec::new();
     let mut scanner = Scanner::new();
     scanner.feed(bytes, |event| match event {
-        Event::Sequence { message, .. } => told.push(match message.unwrap() {
+        Event::Sequence { message, .. } => shown.push(match message.unwrap() {
             Message::Report(report) => report.state.to_string(),
             Message::Clear { id: None } => "clear".to_owned(),
             other => panic!("{other:?}"),
@@ -43,35 +43,35 @@ fn told(bytes: &[u8]) -> Vec<String> {
         other @ Event::Passthrough(_) => panic!("{other:?}"),
     });
     assert!(scanner.is_ground());
-    told
+    shown
 }
 
-/// Everything that was written, once nobody has the terminal open any more.
+/// Everything that was written to the terminal, once it is closed.
 fn rest(mut terminal: File) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // A terminal that everybody has left ends with an error on Linux.
+    // On Linux, reading a terminal that no process has open any more ends with an error.
     let _ = terminal.read_to_end(&mut bytes);
     bytes
 }
 
 #[test]
-fn outside_herdr_a_terminal_is_told_and_at_the_end_left_as_it_was() {
+fn outside_herdr_a_terminal_shows_the_states_and_is_cleared_at_the_end() {
     let (ours, theirs) = terminal();
     let pane = outside().program_status(theirs).start();
     assert_eq!((pane.status(), pane.is_active()), (Status::NotInHerdr, false));
     let mut status = pane.program_status();
     let turn = pane.turn();
-    assert_eq!(told(&status.wait(AMPLE)), ["working"]);
+    assert_eq!(shown(&status.wait(AMPLE)), ["working"]);
     let ask = turn.prompt(Prompt::approval("Run it?"));
-    assert_eq!(told(&status.wait(AMPLE)), ["blocked"]);
+    assert_eq!(shown(&status.wait(AMPLE)), ["blocked"]);
     drop((ask, turn));
-    assert_eq!(told(&status.wait(AMPLE)), ["idle"]);
+    assert_eq!(shown(&status.wait(AMPLE)), ["idle"]);
     assert_eq!(pane.close(BUDGET), Ended::NothingToRelease);
-    assert_eq!(told(&status.wait(AMPLE)), ["clear"]);
+    assert_eq!(shown(&status.wait(AMPLE)), ["clear"]);
     assert!(status.is_over() && status.wait(AMPLE).is_empty());
-    // The thread has a pace of its own, so it may have left something out.
-    let told = told(&rest(ours));
-    assert_eq!(told.last().map(String::as_str), Some("clear"));
+    // The writer thread has its own pace, so it may have skipped states.
+    let shown = shown(&rest(ours));
+    assert_eq!(shown.last().map(String::as_str), Some("clear"));
 }
 
 #[test]
@@ -83,14 +83,14 @@ fn an_outcome_stays_when_the_host_goes() {
         let pane = outside().program_status(theirs).start();
         pane.turn().settle(outcome, Some("why".to_owned()));
         drop(pane);
-        let told = told(&rest(ours));
-        let last = told.last().map(String::as_str).filter(|last| *last != "clear");
-        assert_eq!(last.unwrap_or_default(), left, "{told:?}");
+        let shown = shown(&rest(ours));
+        let last = shown.last().map(String::as_str).filter(|last| *last != "clear");
+        assert_eq!(last.unwrap_or_default(), left, "{shown:?}");
     }
 }
 
 #[test]
-fn what_is_no_terminal_gets_nothing() {
+fn nothing_is_written_to_a_file() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let pane = outside().program_status(file.reopen().unwrap()).start();
     pane.set_state(herdr_reporter::ReportState::Working);
@@ -99,7 +99,7 @@ fn what_is_no_terminal_gets_nothing() {
 }
 
 #[test]
-fn a_reporter_that_is_off_tells_nobody() {
+fn a_reporter_that_is_off_writes_nothing() {
     let (ours, theirs) = terminal();
     let mut off = Config::default();
     off.enabled = false;
@@ -111,7 +111,7 @@ fn a_reporter_that_is_off_tells_nobody() {
 }
 
 #[test]
-fn a_stopped_terminal_holds_nobody_up() {
+fn a_stopped_terminal_does_not_hold_the_host_up() {
     let (ours, theirs) = terminal();
     let stopped = theirs.try_clone().unwrap();
     tcflow(&stopped, Action::OOff).unwrap();
@@ -121,11 +121,11 @@ fn a_stopped_terminal_holds_nobody_up() {
     assert_eq!(pane.close(BUDGET), Ended::NothingToRelease);
     tcflow(&stopped, Action::OOn).unwrap();
     drop(stopped);
-    told(&rest(ours));
+    shown(&rest(ours));
 }
 
 #[test]
-fn a_pane_and_a_terminal_are_told_the_same_in_the_same_order() {
+fn a_pane_and_a_terminal_get_the_same_states_in_the_same_order() {
     let herdr = FakeHerdr::start().unwrap();
     let mut config = config(herdr.socket_path());
     config.settle = std::time::Duration::ZERO;
@@ -144,7 +144,7 @@ fn a_pane_and_a_terminal_are_told_the_same_in_the_same_order() {
     ] {
         pane.record(event).unwrap();
         pane.flush(AMPLE);
-        terminal.extend(told(&status.wait(AMPLE)));
+        terminal.extend(shown(&status.wait(AMPLE)));
     }
     let idle = |state: &String| ["done", "error"].contains(&state.as_str());
     let as_herdr_has_it: Vec<_> =

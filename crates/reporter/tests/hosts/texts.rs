@@ -1,5 +1,5 @@
-//! What a host says goes to its pane and nowhere else, and what it does not say
-//! goes nowhere (failure B54).
+//! The texts of a host are sent to its pane and appear nowhere else, and nothing else is sent
+//! (failure B54).
 
 use std::fmt::{Debug, Write as _};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -18,10 +18,10 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::processes::{alone, requests, runtime};
 use crate::support::{AMPLE, BUDGET, builder, builder_at, flushed};
 
-/// In every text that the host passes.
+/// A part of every text that the host passes.
 const SECRET: &str = "hunter2";
 
-/// Keeps everything that is traced, at every level.
+/// A log that keeps all events and spans of every level.
 struct Tracing(&'static Mutex<String>);
 
 static TRACED: Mutex<String> = Mutex::new(String::new());
@@ -57,8 +57,8 @@ impl Subscriber for Tracing {
     fn exit(&self, _: &Id) {}
 }
 
-/// Says something secret wherever something can be said, also what is refused;
-/// gives what the host is told of it.
+/// Passes a secret in every text, also in texts that are refused. Returns everything that the host
+/// can print about it.
 fn say_everything(pane: &Handle) -> String {
     let text = |what: &str| format!("{what} {SECRET}");
     let mut session = SessionStarted::new(text("session"));
@@ -66,7 +66,7 @@ fn say_everything(pane: &Handle) -> String {
     session.title = Some(text("title"));
     session.model = Some(text("model"));
     session.resume_argv = Some(vec!["host".into(), text("argument")]);
-    let mut told = format!("{:?}", pane.record(AgentEvent::SessionStarted(session)).is_err());
+    let mut output = format!("{:?}", pane.record(AgentEvent::SessionStarted(session)).is_err());
     pane.set_token("key", text("token")).set_label(StateKey::Working, text("label"));
     let turn = pane.turn();
     let tool = turn.tool(text("tool"));
@@ -75,33 +75,33 @@ fn say_everything(pane: &Handle) -> String {
     let endless = AgentEvent::agent_started().of_agent(Some(SECRET.repeat(1000).into()));
     for refused in [unreadable, endless] {
         let refused = pane.record(refused).unwrap_err();
-        write!(told, "{refused} {refused:?}").unwrap();
+        write!(output, "{refused} {refused:?}").unwrap();
     }
-    write!(told, "{pane:?} {turn:?} {tool:?} {prompt:?} {:?}", pane.counters()).unwrap();
+    write!(output, "{pane:?} {turn:?} {tool:?} {prompt:?} {:?}", pane.counters()).unwrap();
     pane.flush(Duration::from_millis(250));
-    told
+    output
 }
 
-/// Runs a host that says everything, and gives what it and its log are told.
-fn told_by(builder: herdr_reporter::Builder) -> String {
+/// Runs a host that passes the secret in every text. Returns everything that it can print.
+fn output_of(builder: herdr_reporter::Builder) -> String {
     let pane = builder.start();
     let (mut receipts, mut diagnostics) = (pane.receipts(), pane.diagnostics());
-    let mut told = say_everything(&pane);
-    write!(told, "{pane:?}").unwrap();
-    write!(told, "{:?}", pane.close(BUDGET)).unwrap();
+    let mut output = say_everything(&pane);
+    write!(output, "{pane:?}").unwrap();
+    write!(output, "{:?}", pane.close(BUDGET)).unwrap();
     for receipt in receipts.iter() {
-        write!(told, "{receipt:?}").unwrap();
+        write!(output, "{receipt:?}").unwrap();
         if let Some(reason) = receipt.reason {
-            write!(told, "{reason} {}", reason.remedy()).unwrap();
+            write!(output, "{reason} {}", reason.remedy()).unwrap();
         }
     }
     for diagnostic in diagnostics.iter() {
-        writeln!(told, "{diagnostic:?}").unwrap();
+        writeln!(output, "{diagnostic:?}").unwrap();
     }
-    told
+    output
 }
 
-/// Refuses every request, and repeats it while doing so.
+/// A server that refuses every request with a message that repeats the request.
 fn serve_echoes(socket: &Path) {
     let listener = UnixListener::bind(socket).unwrap();
     std::thread::spawn(move || {
@@ -117,23 +117,23 @@ fn serve_echoes(socket: &Path) {
 }
 
 #[test]
-fn b54_nothing_that_a_host_says_is_in_a_log_or_a_diagnostic() {
-    alone("texts::b54_nothing_that_a_host_says_is_in_a_log_or_a_diagnostic", || {
+fn b54_no_text_of_a_host_is_in_a_log_or_a_diagnostic() {
+    alone("texts::b54_no_text_of_a_host_is_in_a_log_or_a_diagnostic", || {
         tracing::subscriber::set_global_default(Tracing(&TRACED)).unwrap();
-        let mut told = String::new();
+        let mut output = String::new();
         for fault in ["", "close", "half-line", "wrong-id", "invalid-utf8", "never", "json-rpc"] {
             let herdr = FakeHerdr::start().unwrap();
             if !fault.is_empty() {
                 herdr.fault(fault.parse().unwrap());
             }
-            told.push_str(&told_by(builder(&herdr)));
+            output.push_str(&output_of(builder(&herdr)));
             let sent = herdr.log().iter().any(|exchange| exchange.request.contains(SECRET));
             assert!(sent || !fault.is_empty(), "the pane gets it");
         }
         let folder = runtime();
         let socket = folder.path().join("s");
         serve_echoes(&socket);
-        told.push_str(&told_by(builder_at(&socket)));
+        output.push_str(&output_of(builder_at(&socket)));
 
         let traced = TRACED.lock().unwrap().clone();
         for known in ["protocol_rejected", "not_pane_api", "limit"] {
@@ -141,12 +141,12 @@ fn b54_nothing_that_a_host_says_is_in_a_log_or_a_diagnostic() {
         }
         assert!(traced.contains("method=\"pane.report_") || traced.contains("bytes="), "{traced}");
         assert!(!traced.contains(SECRET), "{traced}");
-        assert!(told.contains("Rejected") && !told.contains(SECRET), "{told}");
+        assert!(output.contains("Rejected") && !output.contains(SECRET), "{output}");
     });
 }
 
 #[test]
-fn b54_what_a_host_does_not_say_is_not_made_up() {
+fn b54_nothing_is_sent_that_the_host_has_not_said() {
     let herdr = FakeHerdr::start().unwrap();
     let pane = builder(&herdr).start();
     let turn = pane.turn();

@@ -1,4 +1,4 @@
-//! Servers and programs of another age.
+//! Servers and programs of other versions.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,7 +13,7 @@ use crate::processes::{Host, count, requests, runtime};
 use crate::support::{AMPLE, builder, flushed};
 
 #[test]
-fn b78_a_herdr_program_that_is_gone_or_broken_matters_to_nobody() {
+fn b78_a_herdr_program_that_is_gone_or_broken_does_not_matter() {
     let (herdr, runtime) = (FakeHerdr::start().unwrap(), runtime());
     let (bin, marker) = (runtime.path().join("bin"), runtime.path().join("started"));
     std::fs::create_dir(&bin).unwrap();

@@ -1,4 +1,4 @@
-//! Whose pane it is, by real processes (failure B34).
+//! Whether the agent runs in the pane, with real processes (failure B34).
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -12,8 +12,7 @@ use herdr_reporter::{
 use crate::processes::skipped;
 use crate::support::{AMPLE, BUDGET, builder, config, flushed};
 
-/// A process that leads a session of its own, as a pane's shell does, until it
-/// is dropped.
+/// A process that leads its own session, as a pane's shell does. It ends when this is dropped.
 pub(crate) struct Shell(Child);
 
 impl Shell {
@@ -23,7 +22,7 @@ impl Shell {
         herdr_reporter::scrub(&mut command);
         command.envs(in_pane_of.map(FakeHerdr::env).unwrap_or_default());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        // What it says, it says in the new session.
+        // The process prints its line once it is in the new session.
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
         Self(child)
     }
@@ -73,7 +72,7 @@ fn claims(herdr: &FakeHerdr, pane: &Reporter) {
     assert_eq!(pane.diagnostics().try_recv(), None);
 }
 
-/// Nothing is claimed, and one diagnostic says why, whatever the host does.
+/// Checks that nothing is claimed whatever the host does, and that one diagnostic says why.
 fn claims_nothing(herdr: &FakeHerdr, pane: Reporter) {
     let before = herdr.observe("w1:p1").unwrap();
     let mut diagnostics = pane.diagnostics();
@@ -85,9 +84,9 @@ fn claims_nothing(herdr: &FakeHerdr, pane: Reporter) {
     assert_eq!(pane.status(), Status::ForeignPane);
     assert!(lease(herdr).try_take().unwrap().is_some(), "the lease is left to others");
     assert_eq!(pane.close(BUDGET), Ended::NothingToRelease);
-    let told: Vec<_> = std::iter::from_fn(|| diagnostics.recv_timeout(AMPLE)).collect();
+    let raised: Vec<_> = std::iter::from_fn(|| diagnostics.recv_timeout(AMPLE)).collect();
     assert_eq!(
-        told.iter().map(|told| told.kind).collect::<Vec<_>>(),
+        raised.iter().map(|diagnostic| diagnostic.kind).collect::<Vec<_>>(),
         [DiagnosticKind::ForeignPane]
     );
     assert_eq!(herdr.observe("w1:p1").unwrap(), before);
@@ -97,8 +96,8 @@ fn claims_nothing(herdr: &FakeHerdr, pane: Reporter) {
     assert_eq!(writes.count(), 0);
 }
 
-/// The leader of this process's session, the sixth field of its `stat`; 0 if
-/// that is outside of what can be seen from here.
+/// The leader of this process's session: the sixth field of its `stat`, which is 0 if the leader is
+/// in another namespace.
 fn own_session() -> u32 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     stat.rsplit_once(')').unwrap().1.split_whitespace().nth(3).unwrap().parse().unwrap()
@@ -135,7 +134,7 @@ fn b34_a_pane_of_another_session_of_this_server_is_proven_foreign() {
 }
 
 #[test]
-fn b34_any_pane_lifts_the_proof() {
+fn b34_any_pane_needs_no_proof() {
     let herdr = FakeHerdr::start().unwrap();
     let shell = Shell::start(Some(&herdr));
     shell.is_behind(&herdr);
@@ -153,7 +152,7 @@ fn b34_a_shell_of_another_server_proves_nothing() {
 }
 
 #[test]
-fn b34_a_pane_that_proves_nothing_is_left_where_that_is_denied() {
+fn b34_a_pane_without_proof_is_not_claimed_if_that_is_denied() {
     let herdr = FakeHerdr::start().unwrap();
     let shell = Shell::start(None);
     shell.is_behind(&herdr);

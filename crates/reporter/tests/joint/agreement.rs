@@ -1,4 +1,4 @@
-//! One-shots lead to the same pane whether a reporter owns it or not.
+//! One-shots lead to the same pane, whether it has an owner or not.
 
 use std::time::Duration;
 
@@ -15,9 +15,9 @@ use crate::world::{AGENT, EPOCH, PANE, SECOND, SOURCE, World};
 
 const STEP: Duration = Duration::from_secs(2);
 
-/// What one command says, except for what `docs/sidecar.md` names as different: a label for a
-/// state that has a reason, the same label for idle and done, titles and tokens before a state,
-/// another session.
+/// What one command says, except for what `docs/sidecar.md` names as different: a label for a state
+/// that has a reason, the same label for idle and done, titles and tokens before a state, another
+/// session.
 fn command() -> impl Strategy<Value = AgentEvent> {
     let text = prop::sample::select(vec!["", "a", "b"]);
     let key = prop::sample::select(vec!["branch", "model", "ctx"]);
@@ -73,7 +73,7 @@ proptest! {
             report_once(&mut model, at, vec![event.clone()]);
             let straight = model.observe(at + SECOND, PANE).unwrap();
             if event == AgentEvent::Release {
-                // Without an owner nobody knows which other tokens were set.
+                // Without an owner, it is not known which other tokens were set.
                 prop_assert_eq!((straight.agent, straight.title), (None, None));
                 break;
             }

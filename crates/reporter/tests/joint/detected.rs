@@ -11,7 +11,7 @@ use crate::events::{asked, blocked, started, state, title, token};
 use crate::one_shots::{claim, one_shot, world_of};
 use crate::world::{AGENT, EPOCH, MINUTE, PANE, SECOND, World};
 
-/// A supervisor with a label that nobody asked for.
+/// A supervisor with a label that the user has not set.
 fn supervisor(agent: &str, leave_state: bool) -> World {
     let mut claim = claim(agent);
     claim.config.leave_state = leave_state;

@@ -1,4 +1,4 @@
-//! The last request is the release, and the pane ends clean.
+//! The last request is the release, and nothing of ours stays on the pane.
 
 use std::time::Duration;
 
@@ -30,8 +30,8 @@ fn a_claim_in_flight_is_released() {
     assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
 }
 
-/// The server reads each connection by itself, so it may apply a release before a claim that got
-/// no answer, and the release has no effect then.
+/// The server reads each connection by itself, so it may apply a release before a claim that got no
+/// answer, and the release has no effect then.
 #[test]
 fn a_claim_that_comes_after_the_release_is_stale() {
     let close = Input::Close { budget: CLOSE_BUDGET };
@@ -60,7 +60,7 @@ fn a_claim_that_comes_after_the_release_is_stale() {
     }
 }
 
-/// The release is sent in time all the same, and the end says that the row may still come.
+/// The release is still sent in time, and the end says that the row may come back.
 #[test]
 fn a_claim_that_cannot_be_repeated_does_not_hold_up_the_release() {
     for fate in [Fate::Frozen, Fate::Broken, Fate::Refused("invalid_request")] {
@@ -116,7 +116,7 @@ fn pending_changes_are_dropped_and_settling_ends() {
 }
 
 #[test]
-fn a_token_that_shows_somebody_elses_text_stays() {
+fn a_token_that_shows_another_writers_text_stays() {
     let mut world = World::shown();
     let theirs = json!({"source": "custom:x", "tokens": {"branch": "theirs"}});
     world.foreign("pane.report_metadata", theirs);

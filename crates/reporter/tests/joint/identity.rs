@@ -1,4 +1,4 @@
-//! Whether the pane is the agent's own, and the search for it.
+//! Whether the agent runs in the pane, and the search for its pane.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn at_home(home: Home, config: Config) -> World {
     World::at(home, config, Model::new())
 }
 
-/// After a handoff our pane has another id, and `PANE` is somebody else's.
+/// After a handoff our pane has another id, and `PANE` is the id of another pane.
 fn renumbered(home: impl FnOnce(String) -> Home) -> (World, String) {
     let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
     world.tell(started());
@@ -34,7 +34,7 @@ fn b34_a_pane_that_is_proven_foreign_is_never_claimed() {
     world.tell(title("T"));
     world.serve_for(Duration::from_secs(120));
     assert_eq!(world.methods(), ["pane.process_info"]);
-    assert_eq!(world.told(), [DiagnosticKind::ForeignPane]);
+    assert_eq!(world.raised(), [DiagnosticKind::ForeignPane]);
     assert_eq!(world.close(), Ended::NothingToRelease);
 }
 
@@ -54,7 +54,7 @@ fn b34_a_pane_without_proof_is_claimed_unless_denied() {
 }
 
 #[test]
-fn b34_after_a_restart_the_id_may_be_somebody_elses() {
+fn b34_after_a_restart_the_id_may_name_another_pane() {
     let mut world = at_home(Home::Pane(PANE.into()), Config::default());
     world.tell_and_serve(started());
     assert_eq!(world.pane().agent.as_deref(), Some(AGENT));
@@ -143,18 +143,18 @@ fn b32_a_server_that_comes_back_with_other_ids_is_searched_for_our_pane() {
     let pane = world.seen(&ours);
     assert_eq!((pane.agent.as_deref(), pane.title.as_deref()), (Some(AGENT), Some("T")));
     assert_eq!(world.pane().agent, None);
-    assert_eq!(world.told(), []);
+    assert_eq!(world.raised(), []);
     assert_eq!(world.close(), Ended::Released);
     assert_eq!(world.seen(&ours).agent, None);
 }
 
 #[test]
-fn b32_if_no_pane_is_ours_none_is_claimed_and_the_host_is_told() {
+fn b32_if_no_pane_is_ours_none_is_claimed_and_that_is_reported() {
     let (mut world, beside) = renumbered(|_| Home::Elsewhere);
     world.tell(asked("x"));
     world.serve_for(Duration::from_secs(60));
     assert_eq!((world.pane().agent, world.seen(&beside).agent), (None, None));
-    assert_eq!(world.told(), [DiagnosticKind::ForeignPane]);
+    assert_eq!(world.raised(), [DiagnosticKind::ForeignPane]);
     assert_eq!(world.close(), Ended::NothingToRelease);
 }
 
@@ -172,7 +172,7 @@ fn f22_a_pane_that_is_gone_is_searched_for_less_and_less_often() {
         world.serve_for(MINUTE * 10);
         let later = world.sent.len() - before - first;
         assert!(first <= 12 && later <= 30, "{first}, {later}: {:?}", &world.methods()[before..]);
-        assert_eq!(world.told(), [DiagnosticKind::ProtocolRejected]);
+        assert_eq!(world.raised(), [DiagnosticKind::ProtocolRejected]);
         assert!(world.quiet, "a flush is not kept waiting");
     }
 }

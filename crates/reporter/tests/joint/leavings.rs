@@ -39,7 +39,7 @@ fn f24_the_first_claim_clears_what_a_killed_run_left() {
     let pane = next.pane();
     assert_eq!((pane.agent_status.as_str(), pane.title), ("working", None));
     assert_eq!(pane.tokens.into_keys().collect::<Vec<_>>(), ["taken", "theirs"]);
-    // A token that appears later is somebody else's.
+    // A token that appears later belongs to another writer.
     next.foreign("pane.report_metadata", json!({"source": "custom:x", "tokens": {"ctx": "9k"}}));
     next.serve_for(MINUTE);
     assert_eq!(next.pane().tokens["ctx"], "9k");

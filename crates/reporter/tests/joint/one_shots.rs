@@ -12,7 +12,7 @@ use crate::events::{blocked, labels, session, settled, state, title, token};
 use crate::fates::Fate;
 use crate::world::{AGENT, EPOCH, Home, PANE, SECOND, SOURCE, World};
 
-/// The claim of `custom:AGENT`, in a world in which nobody asks whose pane it is.
+/// The claim of `custom:AGENT`, in a world in which the processes of the pane are not asked for.
 pub(crate) fn claim(agent: &str) -> Claim {
     let mut claim = Claim::new(
         PaneId::parse(PANE).unwrap(),
@@ -54,7 +54,7 @@ pub(crate) fn report_once(model: &mut Model, at: Duration, events: Vec<AgentEven
 }
 
 #[test]
-fn f15_what_was_started_last_wins() {
+fn f15_the_one_shot_that_was_started_last_wins() {
     // Four one-shots that were started earlier reach the server after the fifth.
     let mut model = Model::new();
     let at = Duration::from_millis(100);

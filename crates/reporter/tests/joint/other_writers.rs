@@ -1,5 +1,5 @@
-//! Other reporters of the same pane: what they take is repaired, and one that keeps coming back
-//! is left alone.
+//! Other reporters of the same pane: what they take is repaired, and one that keeps coming back is
+//! left alone.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ fn f20_a_row_that_is_free_again_is_claimed_within_five_seconds() {
     world.serve_for(Duration::from_secs(5));
     let pane = world.pane();
     assert_eq!((pane.agent.as_deref(), pane.title.as_deref()), (Some(AGENT), Some("T")));
-    assert_eq!(world.told(), [DiagnosticKind::Ignored]);
+    assert_eq!(world.raised(), [DiagnosticKind::Ignored]);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn b36_a_new_claim_finds_out_that_the_session_has_ended() {
     let session = json!({"source": "herdr:claude", "agent": "claude", "agent_session_id": "s"});
     world.foreign("pane.report_agent_session", session);
     world.tell_and_serve(started());
-    assert_eq!(world.told(), [DiagnosticKind::Ignored]);
+    assert_eq!(world.raised(), [DiagnosticKind::Ignored]);
     world.tell_and_serve(AgentEvent::Release);
     assert!(world.model.agent_appears(world.elapsed, PANE, "claude", "idle"));
     assert!(world.model.agent_exits(world.elapsed, PANE));

@@ -29,7 +29,7 @@ fn b11_after_an_outage_only_the_newest_goes_out() {
     assert_eq!(world.pane().agent_status, "working");
     assert_eq!(world.pane().title.as_deref(), Some("new"));
     assert!(world.sent[before..].iter().all(|line| line["params"]["state"] != "blocked"));
-    assert_eq!(world.told(), [DiagnosticKind::ConnectFailed], "told once");
+    assert_eq!(world.raised(), [DiagnosticKind::ConnectFailed], "reported once");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn b11_a_server_that_was_frozen_for_long_ends_with_the_newest() {
             world.tell(title(&format!("title {turn}")));
             world.meet_for(Duration::from_millis(900), |_| Fate::Frozen);
         }
-        assert_eq!(world.told(), [DiagnosticKind::Timeout], "{frozen} s");
+        assert_eq!(world.raised(), [DiagnosticKind::Timeout], "{frozen} s");
         world.tell(settled());
         // The frozen requests may be applied before or after newer ones.
         world.meet_for(SECOND, |_| Fate::Overtakes);
@@ -114,12 +114,12 @@ fn a_token_that_was_frozen_does_not_outlive_the_release() {
 }
 
 #[test]
-fn each_outage_is_told_once() {
+fn each_outage_is_reported_once() {
     let mut world = World::shown();
     for outage in 1..=3 {
         world.tell(title(&format!("outage {outage}")));
         world.meet_for(Duration::from_secs(5), |_| Fate::Unreachable);
-        assert_eq!(world.told(), vec![DiagnosticKind::ConnectFailed; outage]);
+        assert_eq!(world.raised(), vec![DiagnosticKind::ConnectFailed; outage]);
         world.serve_for(Duration::from_secs(5));
         assert_eq!(world.pane().title, Some(format!("outage {outage}")));
     }
@@ -127,23 +127,23 @@ fn each_outage_is_told_once() {
         world.tell(title(&format!("freeze {freeze}")));
         world.meet_for(Duration::from_secs(5), |_| Fate::Frozen);
         world.serve_for(Duration::from_secs(5));
-        assert_eq!(world.told()[3..], vec![DiagnosticKind::Timeout; freeze]);
+        assert_eq!(world.raised()[3..], vec![DiagnosticKind::Timeout; freeze]);
     }
 }
 
 #[test]
-fn b75_a_short_unavailability_is_not_told() {
+fn b75_a_short_unavailability_is_not_reported() {
     let refused = |_: &PaneCall| Fate::Refused("server_unavailable");
     let mut world = World::shown();
     world.tell(asked("x"));
     world.meet_for(Duration::from_millis(500), refused);
     world.serve_for(SECOND);
     assert_eq!(world.pane().agent_status, "blocked");
-    assert_eq!(world.told(), []);
-    // A server that stays like that is told.
+    assert_eq!(world.raised(), []);
+    // If the server stays unavailable, that is reported.
     world.tell(answered());
     world.meet_for(Duration::from_secs(20), refused);
-    assert_eq!(world.told(), [DiagnosticKind::ProtocolRejected]);
+    assert_eq!(world.raised(), [DiagnosticKind::ProtocolRejected]);
 }
 
 #[test]

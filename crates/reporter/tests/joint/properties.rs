@@ -109,7 +109,8 @@ pub(crate) fn cases(cases: u32) -> ProptestConfig {
 proptest! {
     #![proptest_config(cases(500))]
 
-    /// Once the server is healthy again and nobody else writes, the pane shows what is wanted.
+    /// Once the server is healthy again and no other writer is active, the pane shows what is
+    /// wanted.
     #[test]
     fn the_pane_comes_to_show_what_is_wanted(acts in prop::collection::vec(act(), 0..60)) {
         let mut world = World::new();
@@ -199,8 +200,8 @@ fn method(call: &PaneCall) -> Option<usize> {
 proptest! {
     #![proptest_config(cases(300))]
 
-    /// Each method of a server fails in its own way for a while: that costs few requests and is
-    /// told once, and what works is shown. Five seconds after the last fault, everything is
+    /// Each method of a server fails in its own way for a while. That costs few requests and is
+    /// reported once, and what works is shown. Five seconds after the last fault, everything is
     /// shown.
     #[test]
     fn a_method_fails_alone(
@@ -243,7 +244,7 @@ proptest! {
         let failing = fates.iter().filter(|(fate, _)| *fate != Fate::Served).count();
         prop_assert!(
             world.diagnostics.len() <= failing,
-            "each method's failure is told once: {:?}",
+            "each method's failure is reported once: {:?}",
             world.diagnostics
         );
         for (method, [first, _]) in minutes.iter().enumerate() {
@@ -301,19 +302,19 @@ proptest! {
         let counters = world.counters();
         prop_assert_eq!(counters.pending, 0);
         prop_assert!(counters.add_up());
-        let told = |outcome| {
+        let receipts_with = |outcome| {
             let receipts = world.receipts.iter().filter(|receipt| receipt.outcome == outcome);
             // Sessions and releases do not count as reports.
             let parts = [Part::State, Part::Presentation, Part::Tokens];
             receipts.filter(|receipt| parts.contains(&receipt.of)).count() as u64
         };
-        prop_assert_eq!(told(Outcome::Superseded), counters.superseded);
-        prop_assert_eq!(told(Outcome::Applied), counters.applied);
-        prop_assert_eq!(told(Outcome::Ignored), counters.ignored);
-        prop_assert_eq!(told(Outcome::Hidden), counters.hidden);
-        let unseen = told(Outcome::Unverified) + told(Outcome::Sent);
+        prop_assert_eq!(receipts_with(Outcome::Superseded), counters.superseded);
+        prop_assert_eq!(receipts_with(Outcome::Applied), counters.applied);
+        prop_assert_eq!(receipts_with(Outcome::Ignored), counters.ignored);
+        prop_assert_eq!(receipts_with(Outcome::Hidden), counters.hidden);
+        let unseen = receipts_with(Outcome::Unverified) + receipts_with(Outcome::Sent);
         prop_assert_eq!(unseen, counters.unverified);
-        prop_assert_eq!(told(Outcome::Failed), counters.dropped);
+        prop_assert_eq!(receipts_with(Outcome::Failed), counters.dropped);
 
         if matches!(ended, Ended::Released | Ended::ReleasedUncleared) {
             // Without a claim, or after it was given back, there is only metadata to clear.

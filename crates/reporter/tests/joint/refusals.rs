@@ -1,5 +1,5 @@
-//! What a server refuses: a refused request costs little and holds up nothing else, and what may
-//! be accepted later is tried again.
+//! What a server refuses: a refused request costs little and holds up nothing else, and what may be
+//! accepted later is tried again.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn a_refusal_that_is_not_about_the_request_does_not_cause_a_loop() {
 }
 
 #[test]
-fn a_refusal_between_broken_connections_is_told_once() {
+fn a_refusal_between_broken_connections_is_reported_once() {
     let mut world = World::decorated();
     let mut count = 0;
     world.meet_for(Duration::from_secs(120), |_| {
@@ -36,11 +36,11 @@ fn a_refusal_between_broken_connections_is_told_once() {
         if count % 2 == 0 { Fate::Broken } else { Fate::Refused("not_supported") }
     });
     assert!(count > 20, "{count}");
-    let told = world.told();
-    assert!(told.len() <= 2, "{count} requests: {told:?}");
+    let raised = world.raised();
+    assert!(raised.len() <= 2, "{count} requests: {raised:?}");
     world.step(Input::ServerChanged);
     world.meet_for(Duration::from_secs(2), |_| Fate::Refused("not_supported"));
-    assert_eq!(world.told()[told.len()..], [DiagnosticKind::ProtocolRejected], "re-armed");
+    assert_eq!(world.raised()[raised.len()..], [DiagnosticKind::ProtocolRejected], "re-armed");
 }
 
 #[test]
@@ -52,11 +52,11 @@ fn f23_a_refusal_of_the_old_server_says_nothing_about_the_new_one() {
     world.serve_for(SECOND);
     let pane = world.pane();
     assert_eq!((pane.agent_status.as_str(), pane.title.as_deref()), ("blocked", Some("T")));
-    assert_eq!(world.told(), []);
+    assert_eq!(world.raised(), []);
 }
 
 #[test]
-fn f18_a_method_that_fails_backs_off_and_is_told_once() {
+fn f18_a_method_that_fails_backs_off_and_is_reported_once() {
     type Hits = fn(&PaneCall) -> bool;
     let methods: [Hits; 4] = [
         |call| matches!(call, PaneCall::Metadata(_)),
@@ -83,7 +83,7 @@ fn f18_a_method_that_fails_backs_off_and_is_told_once() {
             assert!(counts[0] <= 20, "{case}");
             assert!(counts[1..].iter().all(|count| *count <= 4), "{case}");
             assert!(world.diagnostics.len() <= 1, "{case}");
-            // A failing identity question need not be told: the pane is claimed without proof.
+            // A failing identity question need not be reported: the pane is claimed without proof.
             assert!(world.diagnostics.len() == 1 || method == 3, "{case}");
             let pane = world.pane();
             if method != 1 {
@@ -119,13 +119,13 @@ fn f19_on_a_full_pane_only_the_new_token_is_left_out_and_named() {
     world.tell(token("branch", Some("main")));
     world.tell_and_serve(token("ctx", Some("2k")));
     assert_eq!(world.pane().tokens["ctx"], "2k");
-    assert_eq!(world.told(), [DiagnosticKind::ProtocolRejected]);
+    assert_eq!(world.raised(), [DiagnosticKind::ProtocolRejected]);
     assert!(world.diagnostics[0].detail.contains("branch"), "{:?}", world.diagnostics);
     world.serve_for(Duration::from_secs(300));
     world.tell_and_serve(token("ctx", Some("3k")));
     let pane = world.pane();
     assert_eq!((pane.tokens["model"].as_str(), pane.tokens["ctx"].as_str()), ("m", "3k"));
-    assert_eq!(world.told().len(), 1);
+    assert_eq!(world.raised().len(), 1);
     let gone = json!({"source": "custom:x", "tokens": {"x0-0": null}});
     world.foreign("pane.report_metadata", gone);
     world.serve_for(Duration::from_secs(31));
@@ -140,7 +140,7 @@ fn a_full_pane_refuses_the_tokens_and_nothing_else() {
     world.tell(title("T"));
     world.tell_and_serve(token("branch", Some("main")));
     assert_eq!(world.pane().title.as_deref(), Some("T"));
-    assert_eq!(world.told(), [DiagnosticKind::ProtocolRejected]);
+    assert_eq!(world.raised(), [DiagnosticKind::ProtocolRejected]);
     assert_eq!(world.counters().dropped, 1);
 }
 
@@ -228,11 +228,11 @@ fn a_refused_clear_is_not_repeated() {
     assert_eq!(world.ended, Some(Ended::ReleasedUncleared));
     let end = world.methods().split_off(world.sent.len() - 3);
     assert_eq!(end, ["pane.get", "pane.report_metadata", "pane.release_agent"]);
-    assert_eq!(world.told(), []);
+    assert_eq!(world.raised(), []);
 }
 
 #[test]
-fn f25_a_refused_release_tells_the_servers_code() {
+fn f25_the_diagnostic_of_a_refused_release_has_the_servers_code() {
     let mut world = World::shown();
     world.begin_close();
     world.refuse_for(SECOND, "pane.release_agent", "report_failed");
@@ -240,5 +240,5 @@ fn f25_a_refused_release_tells_the_servers_code() {
     let last = world.receipts.iter().find(|it| it.of == Part::Release).unwrap();
     assert_eq!(last.outcome, Outcome::Failed);
     assert_eq!(last.reason, Some(Reason::Rejected("report_failed".into())));
-    assert_eq!(world.told(), [DiagnosticKind::ProtocolRejected]);
+    assert_eq!(world.raised(), [DiagnosticKind::ProtocolRejected]);
 }

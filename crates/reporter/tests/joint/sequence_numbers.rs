@@ -58,7 +58,7 @@ fn b03_a_clock_that_jumps_by_years_changes_nothing() {
     let mut next = World::after(&mut world);
     next.tell_and_serve(started());
     assert_eq!(next.pane().agent_status, "working");
-    assert_eq!((world.told(), next.told()), (vec![], vec![]));
+    assert_eq!((world.raised(), next.raised()), (vec![], vec![]));
 }
 
 #[test]
@@ -75,14 +75,14 @@ fn b03_a_clock_at_zero_reports_and_says_so_where_it_cannot() {
     world.foreign("pane.report_agent", theirs);
     world.clock_off = zero;
     world.tell_and_serve(started());
-    assert_eq!(world.told(), [DiagnosticKind::Ignored], "{:?}", world.pane());
+    assert_eq!(world.raised(), [DiagnosticKind::Ignored], "{:?}", world.pane());
 }
 
 #[test]
-fn b03_no_number_is_above_the_largest_mark_and_the_host_is_told() {
+fn b03_no_number_is_above_the_largest_mark_and_that_is_reported() {
     let mut world = marked_at(u64::MAX - 1, Config::default());
     world.tell_and_serve(started());
-    assert_eq!(world.told(), [DiagnosticKind::Ignored]);
+    assert_eq!(world.raised(), [DiagnosticKind::Ignored]);
     let sent = world.sent_to("pane.report_agent").count();
     assert!(sent <= 3, "{sent} reports");
     world.tell(asked("x"));
@@ -104,7 +104,7 @@ fn b03_a_new_claim_tries_once_more_to_get_above_the_mark() {
         assert_eq!(reports, 3 * claim, "after {claim} claims");
         world.tell_and_serve(AgentEvent::Release);
     }
-    assert_eq!(world.told(), [DiagnosticKind::Ignored]);
+    assert_eq!(world.raised(), [DiagnosticKind::Ignored]);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn judged(label: &str, state: ReportState, shown: &Value) -> Option<Reason> {
     for n in 0..100 {
         let elapsed = Duration::from_millis(200 * n);
         let step = machine.step(Now::new(elapsed, EPOCH + 200_000 * n), input);
-        if let Some(receipt) = step.receipts.into_iter().find(|told| told.of == Part::State) {
+        if let Some(receipt) = step.receipts.into_iter().find(|receipt| receipt.of == Part::State) {
             return receipt.reason;
         }
         input = match step.request.map(|request| request.call) {

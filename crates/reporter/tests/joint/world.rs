@@ -26,14 +26,14 @@ pub(crate) const CLOSE_BUDGET: Duration = Duration::from_millis(500);
 /// Where the wall clock starts, in microseconds.
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
-/// Where the agent runs, as the processes of this machine tell it.
+/// Where the agent runs, as far as the processes of this machine show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Home {
     /// In this pane.
     Pane(String),
     /// In no pane of this server.
     Elsewhere,
-    /// The processes do not tell.
+    /// The processes do not show it.
     Unknown,
 }
 
@@ -55,8 +55,7 @@ pub(crate) struct World {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Every request line as it was sent.
     pub(crate) sent: Vec<Value>,
-    /// A report of the state may have been applied, and was not released before the end
-    /// began.
+    /// A report of the state may have been applied, and was not released before the end began.
     pub(crate) claimed: bool,
     pub(crate) closing: bool,
     /// A one-shot reports, and its metadata has no sequence number and no guard.
@@ -72,7 +71,7 @@ impl World {
         Self::with(Config::default(), Model::new())
     }
 
-    /// A world in which nobody asks whose pane it is.
+    /// A world in which the processes of the pane are not asked for.
     pub(crate) fn with(mut config: Config, model: Model) -> Self {
         config.any_pane = true;
         Self::at(Home::Unknown, config, model)
@@ -147,7 +146,7 @@ impl World {
         let gives_back = event == AgentEvent::Release;
         self.activity.apply(event).unwrap();
         let wanted = self.activity.snapshot(&self.config).map(Box::new);
-        // As the engine does: a host that has not said anything yet gives nothing back.
+        // As in the engine, a host that has not said anything yet does not give the pane back.
         if wanted.is_some() || gives_back {
             self.step(Input::Wanted(wanted));
         }
@@ -196,7 +195,7 @@ impl World {
     }
 
     /// The kinds of the diagnostics so far.
-    pub(crate) fn told(&self) -> Vec<DiagnosticKind> {
+    pub(crate) fn raised(&self) -> Vec<DiagnosticKind> {
         self.diagnostics.iter().map(|diagnostic| diagnostic.kind).collect()
     }
 

@@ -11,10 +11,10 @@ use crate::fates::Fate;
 use crate::world::{SECOND, World};
 
 #[test]
-fn a_server_that_says_ok_and_applies_nothing_is_told_once() {
+fn a_server_that_says_ok_and_applies_nothing_is_reported_once() {
     let mut world = World::decorated();
     world.meet_for(SECOND, |_| Fate::Pretended);
-    assert_eq!(world.told(), [DiagnosticKind::Ignored]);
+    assert_eq!(world.raised(), [DiagnosticKind::Ignored]);
     let outcomes: Vec<Outcome> = world.receipts.iter().map(|receipt| receipt.outcome).collect();
     assert!(!outcomes.contains(&Outcome::Applied), "{outcomes:?}");
     assert!(outcomes.contains(&Outcome::Ignored), "{outcomes:?}");
@@ -27,7 +27,7 @@ fn a_server_that_says_ok_and_applies_nothing_is_told_once() {
     world.meet_for(SECOND, |_| Fate::Pretended);
     assert!(world.ended.is_some());
     assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
-    assert_eq!(world.told(), [DiagnosticKind::Ignored]);
+    assert_eq!(world.raised(), [DiagnosticKind::Ignored]);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn an_answer_about_another_pane_costs_little() {
     }
     let reports = world.sent_to("pane.report_agent").count();
     assert!(reports <= 6 && world.sent.len() < 40, "{reports} of {} requests", world.sent.len());
-    assert!(world.told().iter().all(|kind| *kind == DiagnosticKind::Ignored));
+    assert!(world.raised().iter().all(|kind| *kind == DiagnosticKind::Ignored));
     assert_eq!(world.diagnostics.len(), 1, "{:?}", world.diagnostics);
     assert_eq!(world.pane().agent_status, "working", "what is true stays");
     assert_eq!(world.close(), Ended::Released);

@@ -1,4 +1,4 @@
-//! What was said last counts, and what was said before it does not.
+//! The last event counts, and earlier ones that it contradicts do not.
 
 use herdr_proto::{ReportState, StateKey};
 use herdr_reporter::sidecar::Snapshot;
@@ -92,7 +92,7 @@ fn an_idle_label_shows_for_done_unless_done_has_its_own() {
 }
 
 #[test]
-fn f52_a_provider_that_has_nothing_to_say_is_forgotten() {
+fn f52_a_provider_without_runs_is_forgotten() {
     let mut activity = fold([]);
     for number in 0..5_000 {
         let name = format!("provider {number}");
@@ -106,11 +106,11 @@ fn f52_a_provider_that_has_nothing_to_say_is_forgotten() {
 }
 
 #[test]
-fn a_last_word_shows_its_label_and_another_word_does_not() {
+fn a_state_that_settles_shows_its_label_and_another_state_does_not() {
     let said = |event| shown([event]).presentation.labels;
     let label = || Some("Compiling".to_owned());
     let last = said(AgentEvent::state_settled(ReportState::Working, label()));
     assert_eq!(last[&StateKey::Working].as_str(), "Compiling");
-    // A supervised host's tool comes to its supervisor in this way.
+    // A supervisor gets the events of a supervised host in this form.
     assert!(said(AgentEvent::state_set(ReportState::Working, label())).is_empty());
 }

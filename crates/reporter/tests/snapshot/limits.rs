@@ -1,4 +1,4 @@
-//! Bounds: what does not fit is named, and everything else counts.
+//! Limits: what does not fit is named in the error, and the rest counts.
 
 use herdr_proto::ReportState;
 use herdr_proto::limits::TOKENS_PER_PANE;

@@ -1,5 +1,4 @@
-//! From events and settings to what the pane is to show: pure, no clock, no
-//! socket.
+//! The snapshot that follows from events and settings. No test here needs a clock or a socket.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! How much of the host's texts goes out.
+//! How much of the host's texts each level of privacy sends.
 
 use herdr_proto::{ReportState, StateKey};
 use herdr_reporter::{AgentEvent, Config, Privacy, Prompt, ReasonLabel, SessionStarted};
@@ -8,7 +8,7 @@ use crate::support::{
     started, title, tokens, tool, unknown_prompt, usage, waiting,
 };
 
-/// What happens, and the reason that goes out at each level.
+/// Events, and the reason that is sent at each level.
 type Case = (&'static str, Vec<AgentEvent>, [Option<&'static str>; 3]);
 
 const LEVELS: [Privacy; 3] = [Privacy::Text, Privacy::Tool, Privacy::Fixed];

@@ -1,4 +1,4 @@
-//! Why it is blocked or what it does, as message and as label.
+//! The reason of a state, as the message of a report and as the label of the state.
 
 use herdr_proto::{ReportState, StateKey};
 use herdr_reporter::{AgentEvent, Config, Prompt, PromptKind, ReasonLabel, Source};
@@ -67,7 +67,7 @@ fn the_hosts_label_wins_and_null_or_blank_falls_back() {
 }
 
 #[test]
-fn the_newest_prompt_comes_first_then_the_newest_run_then_what_was_said() {
+fn the_newest_prompt_comes_first_then_the_newest_run_then_the_label_of_the_state() {
     let said = set(ReportState::Blocked, "said");
     let newer = AgentEvent::workflow_snapshot("other", vec![], vec!["run-2".into()]);
     let base = || vec![said.clone(), waiting("run-1"), newer.clone()];
@@ -147,9 +147,9 @@ fn a_long_reason_is_cut_with_its_label() {
 }
 
 #[test]
-fn idle_has_the_reason_that_is_said_with_it() {
+fn idle_has_the_label_that_is_set_with_it() {
     let config = config(|config| config.reason_label = ReasonLabel::All);
     let shown = show(&config, [set(ReportState::Idle, "said")]);
-    // Idle is called done until somebody has seen it.
+    // Herdr shows idle as done until a person has seen it.
     assert_eq!((reason(&shown), shown.presentation.labels.len()), (Some("said"), 2));
 }

@@ -1,4 +1,4 @@
-//! What a session brings, keeps and forgets.
+//! What a new session sets, keeps and forgets.
 
 use herdr_proto::ReportState;
 use herdr_reporter::sidecar::Activity;
@@ -76,9 +76,9 @@ fn a_session_goes_out_as_far_as_the_server_takes_it() {
             s.resume_argv = Some(vec!["/bin/agent".into(), "it's".into()]);
         }))
         .unwrap_err();
-    let told = refused.to_string();
-    assert!(told.contains("session_path is relative"), "{told}");
-    assert!(told.contains("resume_argv") && !told.contains("/bin/agent"), "{told}");
+    let message = refused.to_string();
+    assert!(message.contains("session_path is relative"), "{message}");
+    assert!(message.contains("resume_argv") && !message.contains("/bin/agent"), "{message}");
     let given = activity.snapshot(&Config::default()).unwrap().session.unwrap();
     assert!(given.id.is_some());
     assert_eq!((given.path, given.resume_argv), (None, None), "the server would refuse or drop it");

@@ -1,4 +1,4 @@
-//! The source that a label gets.
+//! The source for a label.
 
 use herdr_proto::{AgentLabel, SourceId};
 use herdr_reporter::sidecar::{SourceNotice, source_for};

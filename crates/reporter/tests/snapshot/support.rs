@@ -1,4 +1,4 @@
-//! Short names for what agents do and panes show.
+//! Short functions for events and for parts of a snapshot.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The title and the name that a pane shows.
+//! The title and the display name of a pane.
 
 use herdr_reporter::{AgentEvent, Config, SessionStarted, Source};
 
@@ -42,7 +42,7 @@ fn the_title_of_another_agent_is_not_the_panes() {
 }
 
 #[test]
-fn no_title_goes_out_when_there_is_to_be_none() {
+fn no_title_is_sent_if_the_setting_is_none() {
     let config = config(|config| config.title = Source::None);
     let shown = show(&config, [session(Some("one")), title(Some("two"))]);
     assert_eq!(shown_title(&shown), None);

@@ -1,4 +1,4 @@
-//! The tokens: derived ones, the host's own, and the one for the session.
+//! Tokens: derived ones, the host's own, and the session token.
 
 use herdr_reporter::sidecar::show_context;
 use herdr_reporter::{AgentEvent, Config, Refused, SessionStarted, Source};
@@ -61,7 +61,7 @@ fn a_patch_changes_what_it_names() {
 }
 
 #[test]
-fn no_tokens_go_out_when_there_are_to_be_none() {
+fn no_tokens_are_sent_if_the_setting_is_none() {
     let config = config(|config| {
         config.tokens = Source::None;
         config.session_token = true;
@@ -85,7 +85,7 @@ fn b28_the_session_token_is_the_newest_session() {
 }
 
 #[test]
-fn progress_is_a_token_for_those_who_want_it_while_a_turn_runs() {
+fn progress_is_a_token_during_a_turn_if_the_setting_is_on() {
     let config = config(|config| config.progress_token = true);
     let progress = |percent| AgentEvent::progress_changed(Some(percent));
     let of_helper = progress(7).of_agent(Some("helper".into()));

@@ -10,7 +10,7 @@ use crate::event::{AgentEvent, Prompt, SessionStarted, TurnOutcome};
 use crate::program_status::{Pace, app_name};
 
 #[test]
-fn a_turn_is_told_with_its_reasons_and_its_end() {
+fn a_turn_is_shown_with_its_reasons_and_its_end() {
     let mut world = World::new(Config::default());
     let mut shows = |events: Vec<AgentEvent>, expected: &str| {
         world.say(events);
@@ -118,7 +118,7 @@ fn nothing_private_goes_to_a_terminal() {
 }
 
 #[test]
-fn a_rest_waits_for_work_to_go_on() {
+fn a_rest_is_held_back_in_case_work_goes_on() {
     let mut world = World::new(Config::default());
     world.say([AgentEvent::agent_started()]);
     world.rest();
@@ -134,7 +134,7 @@ fn a_rest_waits_for_work_to_go_on() {
 }
 
 #[test]
-fn at_the_end_an_outcome_stays_and_the_rest_goes() {
+fn at_the_end_an_outcome_stays_and_the_rest_is_cleared() {
     let begin = [AgentEvent::agent_started(), helper(AgentEvent::agent_started())];
     for (end, left) in [
         (vec![], None),
@@ -150,7 +150,7 @@ fn at_the_end_an_outcome_stays_and_the_rest_goes() {
         let mut world = World::new(Config::default());
         world.say(begin.clone());
         world.rest();
-        // Nobody waits for an end to settle.
+        // The end does not wait for the settle time.
         world.say(end);
         world.end();
         let shown: Vec<_> =
@@ -160,7 +160,7 @@ fn at_the_end_an_outcome_stays_and_the_rest_goes() {
 }
 
 #[test]
-fn who_has_told_nothing_takes_nothing_off() {
+fn nothing_is_cleared_if_nothing_was_shown() {
     let mut pace = Pace::new(None, Duration::ZERO, 1);
     assert_eq!(pace.end(None), []);
     assert_eq!(pace.hand_over(), []);
@@ -171,7 +171,7 @@ fn who_has_told_nothing_takes_nothing_off() {
 }
 
 #[test]
-fn a_successor_has_records_that_its_predecessor_does_not_take_off() {
+fn a_predecessor_does_not_clear_the_records_of_its_successor() {
     let mut predecessor = World::new(Config::default());
     let events = || [AgentEvent::agent_started(), helper(AgentEvent::agent_started())];
     predecessor.say(events());
@@ -187,7 +187,7 @@ fn a_successor_has_records_that_its_predecessor_does_not_take_off() {
 }
 
 #[test]
-fn what_others_report_below_the_root_stays_while_we_are_there() {
+fn the_records_of_other_programs_are_not_cleared() {
     let mut world = World::new(Config::default());
     let other = "\x1b]7501;state=working:id=build\x1b\\";
     world.say([AgentEvent::agent_started(), helper(AgentEvent::agent_started())]);
@@ -204,7 +204,7 @@ fn what_others_report_below_the_root_stays_while_we_are_there() {
 }
 
 #[test]
-fn a_label_becomes_a_name_that_a_terminal_takes() {
+fn a_label_becomes_a_valid_program_name() {
     let name = |label: &str| {
         app_name(&AgentLabel::parse(label).unwrap()).map(|name| name.as_str().to_owned())
     };

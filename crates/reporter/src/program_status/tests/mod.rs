@@ -1,5 +1,5 @@
-//! What a terminal comes to show, read by another author's reader of the
-//! protocol, whatever is said and whenever.
+//! What a terminal shows after any events at any times. The terminal is another author's
+//! implementation of the protocol.
 
 mod cases;
 mod properties;
@@ -17,10 +17,10 @@ use crate::config::Config;
 use crate::event::{AgentEvent, EventId, TurnOutcome};
 
 const MILLI: Duration = Duration::from_millis(1);
-/// The least time between two changes of a terminal.
-const PACE: Duration = Duration::from_millis(100);
+/// The least time between two writes to a terminal.
+const WRITE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A terminal, and whatever leads to it.
+/// A terminal, and everything that writes to it.
 struct World {
     activity: Activity,
     config: Config,
@@ -28,7 +28,7 @@ struct World {
     store: Store,
     now: Duration,
     wrote: Vec<Duration>,
-    /// The root's states, one for each change.
+    /// The states of the root record, in order.
     states: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ impl World {
         }
     }
 
-    /// Whether anything is left to be told later, and when.
+    /// Writes what is due. Returns when to write more.
     fn step(&mut self) -> Option<Duration> {
         let program = self.activity.program(&self.config);
         let Due { reports, wake } = self.pace.step(self.now, program.as_ref());
@@ -63,7 +63,7 @@ impl World {
         wake
     }
 
-    /// Lets time pass until everything is told.
+    /// Lets time pass until everything is written.
     fn rest(&mut self) {
         while let Some(wake) = self.step() {
             assert!(wake > self.now);
@@ -94,7 +94,7 @@ impl World {
         assert!(scanner.is_ground());
     }
 
-    /// What the terminal should show once everything is told.
+    /// Asserts that the terminal shows the whole activity. Everything must be written.
     fn assert_true(&self) {
         let program = self.activity.program(&self.config);
         let shown: Vec<_> = self.store.iter().map(|(_, record)| text(record)).collect();

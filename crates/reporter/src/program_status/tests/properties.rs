@@ -4,7 +4,7 @@ use herdr_program_status::State;
 use herdr_proto::ReportState;
 use proptest::prelude::*;
 
-use super::{PACE, World};
+use super::{WRITE_INTERVAL, World};
 use crate::config::Config;
 use crate::event::{AgentEvent, EventId, Prompt, TurnOutcome};
 
@@ -44,13 +44,13 @@ fn event() -> impl Strategy<Value = AgentEvent> {
 
 proptest! {
     #[test]
-    fn a_terminal_comes_to_show_what_is_true_and_is_not_told_too_often(
-        said in proptest::collection::vec((event(), 0..400_u64), 1..40),
+    fn a_terminal_shows_the_activity_and_is_not_written_to_too_often(
+        events in proptest::collection::vec((event(), 0..400_u64), 1..40),
         settle in 0..400_u64,
     ) {
         let config = Config { settle: Duration::from_millis(settle), ..Config::default() };
         let mut world = World::new(config);
-        for (event, later) in said {
+        for (event, later) in events {
             world.say([event]);
             let until = world.now + Duration::from_millis(later);
             while let Some(wake) = world.step().filter(|wake| *wake <= until) {
@@ -60,11 +60,11 @@ proptest! {
         }
         world.rest();
         world.assert_true();
-        prop_assert!(world.wrote.windows(2).all(|two| two[0] + PACE <= two[1]));
+        prop_assert!(world.wrote.windows(2).all(|two| two[0] + WRITE_INTERVAL <= two[1]));
         world.step();
         let wrote = world.wrote.len();
-        world.now += 10 * PACE;
-        prop_assert!(world.step().is_none() && world.wrote.len() == wrote, "nothing is said twice");
+        world.now += 10 * WRITE_INTERVAL;
+        prop_assert!(world.step().is_none() && world.wrote.len() == wrote, "nothing is written twice");
 
         let outcome = world.activity.program(&world.config).map(|program| program.root.state);
         world.end();

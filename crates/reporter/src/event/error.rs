@@ -1,25 +1,23 @@
 use std::fmt;
 
-use super::line::KINDS;
-use super::near::nearest;
+use super::line::EVENTS;
+use super::names::nearest;
 
 /// Why a line is not an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LineError {
-    /// It is not JSON; the column where reading stopped. Columns count bytes,
-    /// from 1.
+    /// The line is not JSON. Holds the column where reading stopped. Columns count bytes, from 1.
     NotJson(usize),
-    /// It ends within its JSON; the column of its end.
+    /// The line ends in the middle of its JSON. Holds the column of the end.
     CutOff(usize),
-    /// Its JSON is nested deeper than a reader can go; the column where that
-    /// became too much.
+    /// The JSON is nested too deeply. Holds the column where reading stopped.
     TooDeep(usize),
-    /// It is JSON, but not an object.
+    /// The line is JSON, but not an object.
     NotAnObject,
-    /// It has no `event`, or one that is not a text.
+    /// There is no field `event`, or it is not a text.
     NoKind,
-    /// Its `event` is not one that this version knows; the name, cleaned and cut.
+    /// This version does not know the event. Holds the name without control characters, shortened.
     UnknownKind(String),
     /// A field is missing or wrong.
     Field {
@@ -29,7 +27,7 @@ pub enum LineError {
         field: &'static str,
         /// What is wrong with it.
         problem: String,
-        /// What would be right.
+        /// What is expected.
         expected: String,
     },
 }
@@ -46,8 +44,8 @@ impl fmt::Display for LineError {
             Self::NoKind => f.write_str("`event` is missing or not a text")?,
             Self::UnknownKind(kind) => {
                 write!(f, "unknown event `{kind}`")?;
-                let near = nearest(kind, KINDS);
-                return near.map_or(Ok(()), |near| write!(f, "; did you mean `{near}`?"));
+                let meant = nearest(kind, EVENTS);
+                return meant.map_or(Ok(()), |meant| write!(f, "; did you mean `{meant}`?"));
             }
             Self::Field { event, field, problem, expected } => {
                 return write!(f, "{event}: `{field}` {problem}; expected {expected}");

@@ -1,4 +1,4 @@
-//! What a terminal is told, of all that hosts have said.
+//! What the engine's shared state says to a terminal.
 
 use std::time::Duration;
 
@@ -7,29 +7,29 @@ use super::shared::State;
 use crate::activity::Program;
 use crate::status::Status;
 
-/// What there is to tell.
+/// What a terminal should show now.
 #[derive(Debug)]
-pub(crate) struct Outlook {
-    /// Another number means that something may have changed.
+pub(crate) struct ProgramUpdate {
+    /// A different number means that something may have changed.
     pub(crate) version: u64,
-    /// `None` while there is no state to tell.
+    /// `None` while there is no state to show.
     pub(crate) program: Option<Program>,
-    /// There will be nothing more.
+    /// No other update will follow.
     pub(crate) end: bool,
-    /// A successor in this process tells the terminal from now on.
+    /// A newer reporter of this process writes to the terminal from now on.
     pub(crate) succeeded: bool,
 }
 
 impl Shared {
-    /// Whether a terminal may be told anything: there is somebody to report for,
-    /// with a pane of Herdr's or without one.
-    pub(crate) fn tells_terminals(&self) -> bool {
+    /// Whether a terminal may be written to: the reporter has an engine, or is inert only because
+    /// it runs outside Herdr.
+    pub(crate) fn has_program_status(&self) -> bool {
         let state = self.lock();
         state.active || state.status == Status::NotInHerdr
     }
 
-    /// What is to be told; `None` if nothing is new since the `known` version.
-    pub(crate) fn outlook(&self, known: Option<u64>) -> Option<Outlook> {
+    /// What the terminal should show; `None` if nothing is new since the `known` version.
+    pub(crate) fn program_update(&self, known: Option<u64>) -> Option<ProgramUpdate> {
         let state = self.lock();
         let end = state.is_over();
         if known == Some(state.version) && !end {
@@ -38,18 +38,17 @@ impl Shared {
         let program = state.activity.program(&self.config);
         let program = if state.suspended { program.map(Program::suspended) } else { program };
         let succeeded = state.retired.is_some();
-        Some(Outlook { version: state.version, program, end, succeeded })
+        Some(ProgramUpdate { version: state.version, program, end, succeeded })
     }
 
     /// Waits until something is new since the `known` version.
-    pub(crate) fn wait_news(&self, known: Option<u64>, timeout: Duration) {
+    pub(crate) fn wait_program_update(&self, known: Option<u64>, timeout: Duration) {
         self.wait(timeout, |state| (known != Some(state.version) || state.is_over()).then_some(()));
     }
 }
 
 impl State {
-    /// Whether hosts have nothing more to say: the reporter is closed, has
-    /// failed, or has a successor.
+    /// Whether no more events count: the reporter is closed, has failed, or has a successor.
     fn is_over(&self) -> bool {
         self.close.is_some() || self.retired.is_some() || (self.active && self.ended.is_some())
     }

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::ProgramStatus;
 use crate::clock::{FAR, within};
 
-/// A terminal that a host has given.
+/// A terminal that a host has given to the builder.
 pub(crate) struct Terminal(Box<dyn Write + Send>);
 
 impl Terminal {
@@ -16,8 +16,8 @@ impl Terminal {
         Self(Box::new(terminal))
     }
 
-    /// Everything in one write: no report may be torn by what others write.
-    fn tell(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Writes all bytes at once, so that no other output gets into the middle of a report.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes)?;
         self.0.flush()
     }
@@ -29,25 +29,25 @@ impl fmt::Debug for Terminal {
     }
 }
 
-/// The thread that tells a terminal. It is its own, since a terminal that
-/// somebody has stopped blocks whoever writes to it.
+/// The thread that writes to a terminal. A terminal that is stopped (Ctrl-S) blocks its writers, so
+/// no other thread may write to it.
 #[derive(Debug)]
-pub(crate) struct Speaker {
-    /// Hangs up when the last words are written.
+pub(crate) struct StatusWriter {
+    /// Is closed once the thread has ended.
     ended: oneshot::Receiver<()>,
 }
 
-impl Speaker {
+impl StatusWriter {
     /// # Errors
     ///
-    /// If the system has no thread to give.
+    /// If the system cannot start a thread.
     pub(crate) fn start(mut status: ProgramStatus, mut terminal: Terminal) -> io::Result<Self> {
-        let (ends, ended) = oneshot::channel();
+        let (sender, ended) = oneshot::channel();
         thread::Builder::new().name("herdr-status".to_owned()).spawn(move || {
-            let _ends: oneshot::Sender<()> = ends;
+            let _sender: oneshot::Sender<()> = sender;
             while !status.is_over() {
                 let bytes = status.wait(FAR);
-                if !bytes.is_empty() && terminal.tell(&bytes).is_err() {
+                if !bytes.is_empty() && terminal.write(&bytes).is_err() {
                     return;
                 }
             }
@@ -55,7 +55,7 @@ impl Speaker {
         Ok(Self { ended })
     }
 
-    /// Waits for the last words, at most this long.
+    /// Waits until the last bytes are written, at most `timeout`.
     pub(crate) async fn ended_within(self, timeout: Duration) {
         let _ = within(timeout, self.ended).await;
     }
