@@ -16,18 +16,17 @@ pub(crate) fn now(elapsed: Duration) -> Now {
 }
 
 /// Long enough for every wait. A clock cannot add every [`Duration`].
-pub(crate) const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The result of `work`, or `None` if it takes longer than `time`. The time is kept by a thread
-/// that all waits of the process share, so it passes under any executor and whatever holds the
-/// engine up.
+/// The result of `work`, or `None` if it takes longer than `time`. A timer thread that all waits of
+/// the process share ends the wait, so this works under any executor, and even if the engine hangs.
 pub(crate) async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     // A result that is there already does not need the thread.
     if let Some(done) = work.as_mut().now_or_never() {
         return Some(done);
     }
-    match select(work, Delay::new(time.min(FAR))).await {
+    match select(work, Delay::new(time.min(LONGEST_WAIT))).await {
         Either::Left((done, _)) => Some(done),
         Either::Right(((), _)) => None,
     }

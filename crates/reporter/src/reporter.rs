@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::builder::Builder;
-use crate::clock::FAR;
+use crate::clock::LONGEST_WAIT;
 use crate::engine::Shared;
 use crate::handle::Handle;
 use crate::machine::Ended;
@@ -80,7 +80,7 @@ impl Reporter {
     pub async fn close_async(mut self, budget: Duration) -> Ended {
         self.thread = None;
         let status_writer = self.status_writer.take();
-        let until = Instant::now() + budget.min(FAR);
+        let until = Instant::now() + budget.min(LONGEST_WAIT);
         self.handle.shared.begin_close(budget);
         let ended = self.handle.shared.ended_within(budget).await;
         if let Some(writer) = status_writer {
@@ -105,7 +105,7 @@ impl Reporter {
             std::mem::forget(thread);
             return Ended::NothingToRelease;
         }
-        let until = Instant::now() + budget.min(FAR);
+        let until = Instant::now() + budget.min(LONGEST_WAIT);
         self.handle.shared.begin_close(budget);
         let ended = self.handle.shared.wait_ended(budget);
         if let Some(thread) = thread.filter(|_| !self.handle.shared.is_active()) {

@@ -55,7 +55,8 @@ impl Server {
         other
     }
 
-    /// Whether the socket at the path is not the one that gave the last answer.
+    /// Checks the path. Returns whether a different socket is there than the one that gave the last
+    /// answer.
     pub(super) fn check(&mut self) -> bool {
         self.checked = Instant::now();
         let now = inode(&self.path);

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::shared::{Shared, State};
-use crate::clock::{FAR, within};
+use crate::clock::{LONGEST_WAIT, within};
 use crate::machine::{Ended, Lease};
 use crate::status::{Flushed, OffReason, Status};
 
@@ -134,5 +134,5 @@ impl State {
 }
 
 fn from_now(time: Duration) -> Instant {
-    Instant::now() + time.min(FAR)
+    Instant::now() + time.min(LONGEST_WAIT)
 }

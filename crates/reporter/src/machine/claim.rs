@@ -29,7 +29,7 @@ pub struct Claim {
     pub seed: u64,
 }
 
-/// What a command reports that reports once and ends.
+/// The report of a command that reports once and ends.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct OneShot {

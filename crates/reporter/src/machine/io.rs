@@ -39,7 +39,7 @@ pub enum Input {
     /// server knew may be gone, and the pane's id may name another pane. This input comes before
     /// the answer of that other socket.
     ServerChanged,
-    /// Whether the pane is ours among the processes of this machine.
+    /// Whether this process holds the pane's lease.
     Lease(Lease),
     /// A caller waits for the lease, even if there is nothing to report.
     AwaitLease,
@@ -107,7 +107,8 @@ pub enum Ended {
     Released,
     /// The row was released, but a title, labels or tokens may stay until their ttl ends.
     ReleasedUncleared,
-    /// The server did not accept the release in time, or the claim may come after it.
+    /// The server did not accept the release in time, or it may still apply an unanswered claim
+    /// after the release.
     NotReleased,
 }
 

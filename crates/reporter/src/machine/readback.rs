@@ -204,9 +204,9 @@ impl PaneMachine {
         }
     }
 
-    /// Once: clears what an earlier run of this source left when it was killed. Tokens have no
-    /// owner. The derived ones describe the agent of this row, and that is ours now; others are
-    /// the earlier run's if it has noted them and they still show the noted text.
+    /// Clears what an earlier run of this source left when it was killed; this happens once. Tokens
+    /// have no owner. Derived tokens describe the agent of this row, and the row is ours now. Other
+    /// tokens belong to the earlier run if it has noted them and they still show the noted text.
     fn clear_leavings(&mut self, pane: &PaneInfo) {
         if self.leavings_cleared || self.presentation.needs_update() {
             return;
@@ -240,8 +240,8 @@ impl PaneMachine {
         }
     }
 
-    /// Before clearing: a token that shows another text, or none, is not ours to clear. A token
-    /// whose report got no answer may show in a moment, so it stays.
+    /// Forgets the tokens that show another text, or none: they are not ours to clear. A token
+    /// whose report got no answer may show in a moment, so it is still cleared.
     fn drop_foreign_tokens(&mut self, pane: &PaneInfo) {
         for (key, slot) in &mut self.tokens.slots {
             if let OnServer::Known(text) = &slot.on_server

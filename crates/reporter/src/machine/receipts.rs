@@ -53,8 +53,7 @@ pub(super) struct Receipts {
     new: Vec<Receipt>,
 }
 
-/// Where the reports of one part are on their way. At most one report is in each of the three
-/// places.
+/// The unfinished reports of one part, at most one in each of the three stages.
 #[derive(Debug, Default)]
 struct Progress {
     /// The newest value waits to be sent.
@@ -167,7 +166,7 @@ impl Receipts {
         }
     }
 
-    /// A newer value of another process counts.
+    /// Another process has reported a newer value.
     pub(super) fn give_up(&mut self, part: Part) {
         let progress = self.progress(part);
         if std::mem::take(&mut progress.waiting) || std::mem::take(&mut progress.unjudged) {

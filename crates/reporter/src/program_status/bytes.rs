@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use super::{Pace, encode};
-use crate::clock::FAR;
+use crate::clock::LONGEST_WAIT;
 use crate::engine::{ProgramUpdate, Shared};
 
 /// Makes the ids of records differ between the reporters of a process: a reporter may still clear
@@ -80,7 +80,7 @@ impl ProgramStatus {
     /// As [`take`](Self::take), but waits until there is something to write. Empty if there is
     /// nothing within `timeout`; empty at once if [`is_over`](Self::is_over). Blocks.
     pub fn wait(&mut self, timeout: Duration) -> Vec<u8> {
-        let until = Instant::now() + timeout.min(FAR);
+        let until = Instant::now() + timeout.min(LONGEST_WAIT);
         loop {
             let bytes = self.take();
             let now = Instant::now();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::ProgramStatus;
-use crate::clock::{FAR, within};
+use crate::clock::{LONGEST_WAIT, within};
 
 /// A terminal that a host has given to the builder.
 pub(crate) struct Terminal(Box<dyn Write + Send>);
@@ -46,7 +46,7 @@ impl StatusWriter {
         thread::Builder::new().name("herdr-status".to_owned()).spawn(move || {
             let _sender: oneshot::Sender<()> = sender;
             while !status.is_over() {
-                let bytes = status.wait(FAR);
+                let bytes = status.wait(LONGEST_WAIT);
                 if !bytes.is_empty() && terminal.write(&bytes).is_err() {
                     return;
                 }

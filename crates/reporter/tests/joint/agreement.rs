@@ -67,7 +67,7 @@ proptest! {
         for (n, event) in (1..).zip(commands) {
             let at = STEP * n;
             owner.serve_for(at.saturating_sub(owner.elapsed));
-            owner.tell(event.clone());
+            owner.record(event.clone());
             owner.step(Input::Flush);
             owner.serve_for(SECOND);
             report_once(&mut model, at, vec![event.clone()]);

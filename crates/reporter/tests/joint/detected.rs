@@ -22,8 +22,8 @@ fn supervisor(agent: &str, leave_state: bool) -> World {
 #[test]
 fn f11_a_default_label_gives_way_to_the_agent_that_herdr_detects() {
     let mut world = supervisor("npx", false);
-    world.tell(state("idle"));
-    world.tell_and_serve(title("T"));
+    world.record(state("idle"));
+    world.record_and_serve(title("T"));
     assert_eq!(world.pane().agent.as_deref(), Some("npx"));
     world.model.agent_appears(world.elapsed, PANE, "claude", "working");
     assert_eq!(world.pane().agent.as_deref(), Some("npx"), "a claim hides it");
@@ -33,7 +33,7 @@ fn f11_a_default_label_gives_way_to_the_agent_that_herdr_detects() {
     assert_eq!(world.model.authority(PANE), None);
     assert_eq!(world.machine.state_left_to().map(AgentLabel::as_str), Some("claude"));
     // The reason of a block shows under the row of the detected agent.
-    world.tell_and_serve(asked("Run it?"));
+    world.record_and_serve(asked("Run it?"));
     assert_eq!(world.pane().state_labels["blocked"], "Run it?");
     assert_eq!(world.close(), Ended::Released);
     let pane = world.pane();
@@ -44,8 +44,8 @@ fn f11_a_default_label_gives_way_to_the_agent_that_herdr_detects() {
 #[test]
 fn f11_tokens_outlive_the_claim_that_gave_way() {
     let mut world = supervisor("npx", false);
-    world.tell(state("idle"));
-    world.tell_and_serve(token("branch", Some("main")));
+    world.record(state("idle"));
+    world.record_and_serve(token("branch", Some("main")));
     world.model.agent_appears(world.elapsed, PANE, "claude", "working");
     for _ in 0..400 {
         world.serve_for(Duration::from_secs(1));
@@ -57,7 +57,7 @@ fn f11_tokens_outlive_the_claim_that_gave_way() {
 #[test]
 fn f11_a_default_label_takes_the_row_back_when_the_detected_agent_ends() {
     let mut world = supervisor("npx", false);
-    world.tell_and_serve(state("working"));
+    world.record_and_serve(state("working"));
     world.model.agent_appears(world.elapsed, PANE, "claude", "idle");
     world.serve_for(Duration::from_secs(5));
     assert_eq!(world.pane().agent.as_deref(), Some("claude"));
@@ -72,11 +72,11 @@ fn f11_a_default_label_takes_the_row_back_when_the_detected_agent_ends() {
 #[test]
 fn f27_if_herdr_shows_no_agent_we_report_the_state() {
     let mut world = supervisor("claude", true);
-    world.tell(state("idle"));
-    world.tell(title("T"));
+    world.record(state("idle"));
+    world.record(title("T"));
     world.serve_for(Duration::from_millis(2_500));
     assert_eq!(world.pane().agent, None, "Herdr gets time");
-    world.tell_and_serve(asked("May I?"));
+    world.record_and_serve(asked("May I?"));
     let pane = world.pane();
     assert_eq!((pane.agent.as_deref(), pane.agent_status.as_str()), (Some("claude"), "blocked"));
     assert_eq!(pane.state_labels["blocked"], "May I?");
@@ -88,9 +88,9 @@ fn f27_if_herdr_shows_no_agent_we_report_the_state() {
 fn f27_if_herdr_shows_the_agent_the_state_is_left_to_it() {
     let mut world = supervisor("claude", true);
     world.model.agent_appears(world.elapsed, PANE, "claude", "working");
-    world.tell(state("idle"));
-    world.tell(title("T"));
-    world.tell(token("branch", Some("main")));
+    world.record(state("idle"));
+    world.record(title("T"));
+    world.record(token("branch", Some("main")));
     world.serve_for(MINUTE);
     let pane = world.pane();
     assert_eq!((pane.agent_status.as_str(), pane.title.as_deref()), ("working", Some("T")));
@@ -105,7 +105,7 @@ fn f27_if_herdr_shows_the_agent_the_state_is_left_to_it() {
 #[test]
 fn f27_the_state_is_left_to_herdr_again_once_it_detects_the_agent() {
     let mut world = supervisor("claude", true);
-    world.tell(state("working"));
+    world.record(state("working"));
     world.serve_for(Duration::from_secs(4));
     assert_eq!(world.model.authority(PANE).unwrap().1, "claude");
     world.model.agent_appears(world.elapsed, PANE, "claude", "blocked");
@@ -120,7 +120,7 @@ fn f31_after_a_claim_over_a_detected_agent_its_row_comes_back() {
     let begin = |model: Model| {
         let mut world = world_of(claim("my-bot"), model);
         world.model.agent_appears(world.elapsed, PANE, "claude", "idle");
-        world.tell(started());
+        world.record(started());
         world.serve_for(Duration::from_secs(10));
         assert_eq!(world.pane().agent.as_deref(), Some("my-bot"), "it was asked for");
         world
@@ -128,7 +128,7 @@ fn f31_after_a_claim_over_a_detected_agent_its_row_comes_back() {
     let mut closed = begin(Model::new());
     assert_eq!(closed.close(), Ended::Released);
     let mut given_back = begin(Model::new());
-    given_back.tell_and_serve(AgentEvent::Release);
+    given_back.record_and_serve(AgentEvent::Release);
     for world in [closed, given_back] {
         assert_eq!(world.pane().agent.as_deref(), Some("claude"));
         assert_eq!(world.methods().last(), Some(&"pane.clear_agent_authority"));

@@ -24,7 +24,7 @@ fn a_close_clears_then_releases() {
 #[test]
 fn a_claim_in_flight_is_released() {
     let mut world = World::new();
-    world.tell(started());
+    world.record(started());
     assert!(world.in_flight.is_some());
     assert_eq!(world.close(), Ended::Released);
     assert_eq!(world.methods().last(), Some(&"pane.release_agent"));
@@ -36,19 +36,19 @@ fn a_claim_in_flight_is_released() {
 fn a_claim_that_comes_after_the_release_is_stale() {
     let close = Input::Close { budget: CLOSE_BUDGET };
     let mut timed_out = World::new();
-    timed_out.tell(started());
+    timed_out.record(started());
     timed_out.meet(Fate::Frozen);
     timed_out.step(close.clone());
 
     let mut given_up = World::new();
-    given_up.tell(started());
+    given_up.record(started());
     given_up.step(close);
     given_up.pass(Duration::from_millis(250));
 
     let mut given_back = World::new();
-    given_back.tell(started());
+    given_back.record(started());
     given_back.meet(Fate::Frozen);
-    given_back.tell(AgentEvent::Release);
+    given_back.record(AgentEvent::Release);
 
     for (world, ends) in [(&mut timed_out, true), (&mut given_up, true), (&mut given_back, false)] {
         world.meet_for(SECOND * 3, |_| Fate::Overtakes);
@@ -65,7 +65,7 @@ fn a_claim_that_comes_after_the_release_is_stale() {
 fn a_claim_that_cannot_be_repeated_does_not_hold_up_the_release() {
     for fate in [Fate::Frozen, Fate::Broken, Fate::Refused("invalid_request")] {
         let mut world = World::new();
-        world.tell(started());
+        world.record(started());
         world.begin_close();
         world.pass(Duration::from_millis(250));
         assert_eq!(world.sent_to("pane.report_agent").count(), 2);
@@ -83,7 +83,7 @@ fn a_claim_that_cannot_be_repeated_does_not_hold_up_the_release() {
 #[test]
 fn a_repeated_claim_survives_a_broken_connection() {
     let mut world = World::new();
-    world.tell(started());
+    world.record(started());
     world.begin_close();
     world.pass(Duration::from_millis(250));
     world.meet(Fate::Broken);
@@ -96,7 +96,7 @@ fn a_repeated_claim_survives_a_broken_connection() {
 #[test]
 fn nothing_is_sent_for_a_pane_that_was_never_claimed() {
     let mut world = World::new();
-    world.tell(title("T"));
+    world.record(title("T"));
     assert_eq!(world.close(), Ended::NothingToRelease);
     assert!(world.sent.is_empty());
 }
@@ -104,9 +104,9 @@ fn nothing_is_sent_for_a_pane_that_was_never_claimed() {
 #[test]
 fn pending_changes_are_dropped_and_settling_ends() {
     let mut world = World::shown();
-    world.tell(settled());
-    world.tell(title("on its way"));
-    world.tell(title("late"));
+    world.record(settled());
+    world.record(title("on its way"));
+    world.record(title("late"));
     assert_eq!(world.close(), Ended::Released);
     assert!(world.sent_to("pane.report_agent").all(|p| p["state"] == "working"));
     let counters = world.counters();
@@ -127,7 +127,7 @@ fn a_token_that_shows_another_writers_text_stays() {
 #[test]
 fn a_frozen_server_gets_the_release_and_is_left_in_time() {
     let mut world = World::shown();
-    world.tell(asked("x"));
+    world.record(asked("x"));
     assert!(world.in_flight.is_some());
     world.begin_close();
     world.pass(Duration::from_millis(600));
@@ -151,7 +151,7 @@ fn a_failed_clear_does_not_hold_up_the_release() {
 #[test]
 fn a_close_does_not_wait_for_a_server_that_has_been_gone() {
     let mut world = World::new();
-    world.tell(started());
+    world.record(started());
     world.meet(Fate::Unreachable);
     assert!(world.wake.is_some(), "it waits to try again");
     world.begin_close();

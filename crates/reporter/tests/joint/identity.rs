@@ -18,8 +18,8 @@ fn at_home(home: Home, config: Config) -> World {
 /// After a handoff our pane has another id, and `PANE` is the id of another pane.
 fn renumbered(home: impl FnOnce(String) -> Home) -> (World, String) {
     let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
-    world.tell(started());
-    world.tell_and_serve(title("T"));
+    world.record(started());
+    world.record_and_serve(title("T"));
     let beside = world.split();
     world.home = home(beside.clone());
     world.hand_off();
@@ -30,8 +30,8 @@ fn renumbered(home: impl FnOnce(String) -> Home) -> (World, String) {
 #[test]
 fn b34_a_pane_that_is_proven_foreign_is_never_claimed() {
     let mut world = at_home(Home::Elsewhere, Config::default());
-    world.tell(started());
-    world.tell(title("T"));
+    world.record(started());
+    world.record(title("T"));
     world.serve_for(Duration::from_secs(120));
     assert_eq!(world.methods(), ["pane.process_info"]);
     assert_eq!(world.raised(), [DiagnosticKind::ForeignPane]);
@@ -41,14 +41,14 @@ fn b34_a_pane_that_is_proven_foreign_is_never_claimed() {
 #[test]
 fn b34_a_pane_without_proof_is_claimed_unless_denied() {
     let mut world = at_home(Home::Unknown, Config::default());
-    world.tell_and_serve(started());
+    world.record_and_serve(started());
     assert_eq!(world.pane().agent.as_deref(), Some(AGENT));
     assert!(world.diagnostics.is_empty());
 
     let mut config = Config::default();
     config.unverified_pane = UnverifiedPane::Deny;
     let mut world = at_home(Home::Unknown, config);
-    world.tell_and_serve(started());
+    world.record_and_serve(started());
     assert_eq!(world.pane().agent, None);
     assert_eq!(world.diagnostics.len(), 1);
 }
@@ -56,7 +56,7 @@ fn b34_a_pane_without_proof_is_claimed_unless_denied() {
 #[test]
 fn b34_after_a_restart_the_id_may_name_another_pane() {
     let mut world = at_home(Home::Pane(PANE.into()), Config::default());
-    world.tell_and_serve(started());
+    world.record_and_serve(started());
     assert_eq!(world.pane().agent.as_deref(), Some(AGENT));
     world.model.restart(world.elapsed);
     world.home = Home::Elsewhere;
@@ -69,8 +69,8 @@ fn b34_after_a_restart_the_id_may_name_another_pane() {
 #[test]
 fn f10_after_an_answer_of_another_socket_the_pane_is_identified_first() {
     let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
-    world.tell_and_serve(started());
-    world.tell(asked("x"));
+    world.record_and_serve(started());
+    world.record(asked("x"));
     let before = world.sent.len();
     world.home = Home::Elsewhere;
     world.step(Input::ServerChanged);
@@ -82,8 +82,8 @@ fn f10_after_an_answer_of_another_socket_the_pane_is_identified_first() {
 #[test]
 fn b32_a_pane_that_moved_before_a_handoff_is_found_by_its_shell() {
     let mut world = at_home(Home::Pane(PANE.into()), Config::default());
-    world.tell(started());
-    world.tell_and_serve(title("T"));
+    world.record(started());
+    world.record_and_serve(title("T"));
     // There is a neighbouring pane that is not ours.
     world.split();
     let destination = json!({"type": "new_workspace", "label": "x"});
@@ -109,10 +109,10 @@ fn b32_a_pane_that_moved_before_a_handoff_is_found_by_its_shell() {
 #[test]
 fn b32_a_pane_that_is_gone_is_not_replaced_by_a_neighbour() {
     let mut world = at_home(Home::Pane(PANE.into()), Config::default());
-    world.tell_and_serve(started());
+    world.record_and_serve(started());
     world.split();
     world.model.close_pane(world.elapsed, PANE);
-    world.tell(asked("x"));
+    world.record(asked("x"));
     world.serve_for(Duration::from_secs(40));
     for other in world.model.pane_ids() {
         assert_eq!(world.seen(&other).agent, None, "{other}");
@@ -123,7 +123,7 @@ fn b32_a_pane_that_is_gone_is_not_replaced_by_a_neighbour() {
 #[test]
 fn b32_a_search_goes_on_when_the_server_is_busy() {
     let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
-    world.tell_and_serve(started());
+    world.record_and_serve(started());
     let beside = world.split();
     world.home = Home::Pane(beside.clone());
     world.hand_off();
@@ -151,7 +151,7 @@ fn b32_a_server_that_comes_back_with_other_ids_is_searched_for_our_pane() {
 #[test]
 fn b32_if_no_pane_is_ours_none_is_claimed_and_that_is_reported() {
     let (mut world, beside) = renumbered(|_| Home::Elsewhere);
-    world.tell(asked("x"));
+    world.record(asked("x"));
     world.serve_for(Duration::from_secs(60));
     assert_eq!((world.pane().agent, world.seen(&beside).agent), (None, None));
     assert_eq!(world.raised(), [DiagnosticKind::ForeignPane]);
@@ -162,8 +162,8 @@ fn b32_if_no_pane_is_ours_none_is_claimed_and_that_is_reported() {
 fn f22_a_pane_that_is_gone_is_searched_for_less_and_less_often() {
     for home in [Home::Pane(PANE.into()), Home::Unknown] {
         let mut world = World::at(home, Config::default(), Model::new());
-        world.tell(started());
-        world.tell_and_serve(title("T"));
+        world.record(started());
+        world.record_and_serve(title("T"));
         world.split();
         world.model.close_pane(world.elapsed, PANE);
         let before = world.sent.len();

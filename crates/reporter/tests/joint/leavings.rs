@@ -13,10 +13,10 @@ use crate::world::{AGENT, MINUTE, SECOND, World};
 #[test]
 fn b13_the_title_of_a_killed_run_is_cleared() {
     let mut world = World::new();
-    world.tell(started());
-    world.tell_and_serve(title("of the run that was killed"));
+    world.record(started());
+    world.record_and_serve(title("of the run that was killed"));
     let mut next = World::after(&mut world);
-    next.tell_and_serve(started());
+    next.record_and_serve(started());
     assert_eq!(next.pane().title, None);
     assert_eq!(next.pane().agent_status, "working");
 }
@@ -24,18 +24,18 @@ fn b13_the_title_of_a_killed_run_is_cleared() {
 #[test]
 fn f24_the_first_claim_clears_what_a_killed_run_left() {
     let mut dead = World::new();
-    dead.tell(started());
-    dead.tell(title("dead"));
-    dead.tell(AgentEvent::model_changed(Some("m".into()), None));
-    dead.tell(AgentEvent::usage_changed(5_000));
-    dead.tell(token("branch", Some("main")));
-    dead.tell_and_serve(token("taken", Some("v")));
+    dead.record(started());
+    dead.record(title("dead"));
+    dead.record(AgentEvent::model_changed(Some("m".into()), None));
+    dead.record(AgentEvent::usage_changed(5_000));
+    dead.record(token("branch", Some("main")));
+    dead.record_and_serve(token("taken", Some("v")));
     assert_eq!(dead.pane().tokens.len(), 4);
     let mut next = World::after(&mut dead);
     next.machine.take_off(dead.machine.leavings());
     let theirs = json!({"source": "custom:x", "tokens": {"theirs": "v", "taken": "theirs"}});
     next.foreign("pane.report_metadata", theirs);
-    next.tell_and_serve(started());
+    next.record_and_serve(started());
     let pane = next.pane();
     assert_eq!((pane.agent_status.as_str(), pane.title), ("working", None));
     assert_eq!(pane.tokens.into_keys().collect::<Vec<_>>(), ["taken", "theirs"]);
@@ -48,28 +48,28 @@ fn f24_the_first_claim_clears_what_a_killed_run_left() {
 #[test]
 fn f24_a_token_that_was_in_flight_at_the_kill_is_cleared_as_well() {
     let mut dead = World::new();
-    dead.tell(started());
-    dead.tell_and_serve(token("branch", Some("main")));
-    dead.tell(token("branch", Some("dev")));
+    dead.record(started());
+    dead.record_and_serve(token("branch", Some("main")));
+    dead.record(token("branch", Some("dev")));
     // The server takes the token, and the process is killed before the answer.
     let (left, sent) = (dead.machine.leavings(), dead.in_flight.as_ref().unwrap().call.clone());
     dead.model.request(dead.elapsed, &sent.encode("t").unwrap());
     assert_eq!(dead.pane().tokens["branch"], "dev");
     let mut next = World::after(&mut dead);
     next.machine.take_off(left);
-    next.tell_and_serve(started());
+    next.record_and_serve(started());
     assert!(next.pane().tokens.is_empty(), "{:?}", next.pane().tokens);
 }
 
 #[test]
 fn f24_a_run_that_ends_at_once_clears_what_a_killed_run_left() {
     let mut dead = World::new();
-    dead.tell(started());
-    dead.tell_and_serve(token("branch", Some("main")));
+    dead.record(started());
+    dead.record_and_serve(token("branch", Some("main")));
     let left = dead.machine.leavings();
     let mut next = World::after(&mut dead);
     next.machine.take_off(left.clone());
-    next.tell(started());
+    next.record(started());
     next.meet(Fate::Served);
     assert_eq!(next.machine.leavings(), left, "until it is taken off, it is still noted");
     assert_eq!(next.close(), Ended::Released);
@@ -80,9 +80,9 @@ fn f24_a_run_that_ends_at_once_clears_what_a_killed_run_left() {
 #[test]
 fn f24_a_one_shot_clears_what_a_killed_run_left() {
     let mut dead = World::new();
-    dead.tell(started());
-    dead.tell(title("dead"));
-    dead.tell_and_serve(token("branch", Some("main")));
+    dead.record(started());
+    dead.record(title("dead"));
+    dead.record_and_serve(token("branch", Some("main")));
     let at = dead.elapsed + SECOND;
     let mut next = one_shot(AGENT, vec![state("idle")], at, std::mem::take(&mut dead.model));
     next.machine.take_off(dead.machine.leavings());
@@ -99,8 +99,8 @@ fn f24_the_next_owner_clears_the_reason_of_a_one_shot() {
     report_once(&mut model, SECOND, vec![blocked("why")]);
     let mut owner = World::with(Config::default(), model);
     owner.elapsed = SECOND * 2;
-    owner.tell(asked(""));
-    owner.tell(answered());
+    owner.record(asked(""));
+    owner.record(answered());
     owner.serve_for(SECOND * 2);
     assert!(owner.pane().state_labels.is_empty(), "{:?}", owner.pane());
 }

@@ -30,7 +30,7 @@ fn a_writer_that_keeps_coming_back_is_left_alone() {
     }
     assert_eq!(world.pane().agent.as_deref(), Some("x"), "we yield");
     assert_eq!(world.diagnostics.len(), 1, "{:?}", world.diagnostics);
-    world.tell_and_serve(asked("mine"));
+    world.record_and_serve(asked("mine"));
     assert_eq!(world.pane().agent_status, "blocked", "an own change is still reported");
 }
 
@@ -61,7 +61,7 @@ fn f21_a_token_that_has_yielded_is_left_until_the_host_changes_it() {
     world.serve_for(Duration::from_secs(300));
     assert_eq!(world.pane().tokens["branch"], "theirs");
     assert_eq!(world.pane().title.as_deref(), Some("T"), "the rest is refreshed");
-    world.tell_and_serve(token("branch", Some("dev")));
+    world.record_and_serve(token("branch", Some("dev")));
     assert_eq!(world.pane().tokens["branch"], "dev");
 }
 
@@ -70,15 +70,15 @@ fn b36_a_foreign_session_stops_the_state_and_not_the_tokens() {
     let mut world = World::new();
     let session = json!({"source": "herdr:claude", "agent": "claude", "agent_session_id": "s"});
     world.foreign("pane.report_agent_session", session);
-    world.tell(started());
-    world.tell_and_serve(token("branch", Some("main")));
+    world.record(started());
+    world.record_and_serve(token("branch", Some("main")));
     assert_eq!(world.pane().tokens["branch"], "main");
     assert_eq!(world.diagnostics.len(), 1);
     assert!(world.diagnostics[0].detail.contains("session owned by herdr:claude"));
     let sent = world.sent_to("pane.report_agent").count();
     assert!(sent <= 2);
-    world.tell(asked("x"));
-    world.tell(token("branch", Some("dev")));
+    world.record(asked("x"));
+    world.record(token("branch", Some("dev")));
     world.serve_for(Duration::from_secs(20));
     assert_eq!(world.sent_to("pane.report_agent").count(), sent);
     assert_eq!(world.pane().tokens["branch"], "dev");
@@ -89,12 +89,12 @@ fn b36_a_new_claim_finds_out_that_the_session_has_ended() {
     let mut world = World::new();
     let session = json!({"source": "herdr:claude", "agent": "claude", "agent_session_id": "s"});
     world.foreign("pane.report_agent_session", session);
-    world.tell_and_serve(started());
+    world.record_and_serve(started());
     assert_eq!(world.raised(), [DiagnosticKind::Ignored]);
-    world.tell_and_serve(AgentEvent::Release);
+    world.record_and_serve(AgentEvent::Release);
     assert!(world.model.agent_appears(world.elapsed, PANE, "claude", "idle"));
     assert!(world.model.agent_exits(world.elapsed, PANE));
-    world.tell(started());
+    world.record(started());
     world.serve_for(Duration::from_secs(5));
     assert_eq!(world.pane().agent_status, "working", "{:?} {:?}", world.pane(), world.methods());
 }

@@ -13,17 +13,17 @@ use crate::world::{AGENT, SECOND, World};
 #[test]
 fn b11_after_an_outage_only_the_newest_goes_out() {
     let mut world = World::new();
-    world.tell(started());
-    world.tell_and_serve(title("old"));
-    world.tell(asked("x"));
+    world.record(started());
+    world.record_and_serve(title("old"));
+    world.record(asked("x"));
     let until = world.elapsed + Duration::from_secs(10);
     while world.elapsed < until {
         world.meet(Fate::Unreachable);
         world.pass(Duration::from_millis(50));
     }
     world.model.restart(world.elapsed);
-    world.tell(answered());
-    world.tell(title("new"));
+    world.record(answered());
+    world.record(title("new"));
     let before = world.sent.len();
     world.serve_for(Duration::from_secs(2));
     assert_eq!(world.pane().agent_status, "working");
@@ -36,7 +36,7 @@ fn b11_after_an_outage_only_the_newest_goes_out() {
 fn b11_answers_that_are_always_late_are_waited_for() {
     let mut world = World::decorated();
     for event in [asked("x"), answered(), asked("y"), settled()] {
-        world.tell(event);
+        world.record(event);
         world.meet_for(Duration::from_millis(700), |_| Fate::Late);
     }
     world.meet_for(Duration::from_secs(10), |_| Fate::Late);
@@ -50,7 +50,7 @@ fn b11_answers_that_are_always_late_are_waited_for() {
 fn b11_a_close_does_not_wait_for_answers_that_are_late() {
     let mut world = World::decorated();
     world.meet_for(Duration::from_secs(15), |_| Fate::Late);
-    world.tell(asked("x"));
+    world.record(asked("x"));
     let begun = world.elapsed;
     world.begin_close();
     world.pass(Duration::from_millis(500));
@@ -68,12 +68,12 @@ fn b11_a_server_that_was_frozen_for_long_ends_with_the_newest() {
         let mut turn = 0;
         while world.elapsed < until {
             turn += 1;
-            world.tell(if turn % 2 == 0 { answered() } else { asked("x") });
-            world.tell(title(&format!("title {turn}")));
+            world.record(if turn % 2 == 0 { answered() } else { asked("x") });
+            world.record(title(&format!("title {turn}")));
             world.meet_for(Duration::from_millis(900), |_| Fate::Frozen);
         }
         assert_eq!(world.raised(), [DiagnosticKind::Timeout], "{frozen} s");
-        world.tell(settled());
+        world.record(settled());
         // The frozen requests may be applied before or after newer ones.
         world.meet_for(SECOND, |_| Fate::Overtakes);
         world.thaw();
@@ -89,12 +89,12 @@ fn b11_a_server_that_was_frozen_for_long_ends_with_the_newest() {
 #[test]
 fn a_frozen_server_that_wakes_up_ends_with_the_newest_state() {
     let mut world = World::working();
-    world.tell(asked("x"));
+    world.record(asked("x"));
     world.meet(Fate::Frozen);
-    world.tell(answered());
+    world.record(answered());
     world.pass(SECOND);
     world.meet(Fate::Frozen);
-    world.tell(settled());
+    world.record(settled());
     world.thaw();
     world.serve_for(Duration::from_secs(3));
     assert_eq!(world.pane().agent_status, "idle");
@@ -103,7 +103,7 @@ fn a_frozen_server_that_wakes_up_ends_with_the_newest_state() {
 #[test]
 fn a_token_that_was_frozen_does_not_outlive_the_release() {
     let mut world = World::working();
-    world.tell(token("branch", Some("main")));
+    world.record(token("branch", Some("main")));
     assert!(world.in_flight.is_some());
     world.meet(Fate::Frozen);
     world.begin_close();
@@ -117,14 +117,14 @@ fn a_token_that_was_frozen_does_not_outlive_the_release() {
 fn each_outage_is_reported_once() {
     let mut world = World::shown();
     for outage in 1..=3 {
-        world.tell(title(&format!("outage {outage}")));
+        world.record(title(&format!("outage {outage}")));
         world.meet_for(Duration::from_secs(5), |_| Fate::Unreachable);
         assert_eq!(world.raised(), vec![DiagnosticKind::ConnectFailed; outage]);
         world.serve_for(Duration::from_secs(5));
         assert_eq!(world.pane().title, Some(format!("outage {outage}")));
     }
     for freeze in 1..=2 {
-        world.tell(title(&format!("freeze {freeze}")));
+        world.record(title(&format!("freeze {freeze}")));
         world.meet_for(Duration::from_secs(5), |_| Fate::Frozen);
         world.serve_for(Duration::from_secs(5));
         assert_eq!(world.raised()[3..], vec![DiagnosticKind::Timeout; freeze]);
@@ -135,13 +135,13 @@ fn each_outage_is_reported_once() {
 fn b75_a_short_unavailability_is_not_reported() {
     let refused = |_: &PaneCall| Fate::Refused("server_unavailable");
     let mut world = World::shown();
-    world.tell(asked("x"));
+    world.record(asked("x"));
     world.meet_for(Duration::from_millis(500), refused);
     world.serve_for(SECOND);
     assert_eq!(world.pane().agent_status, "blocked");
     assert_eq!(world.raised(), []);
     // If the server stays unavailable, that is reported.
-    world.tell(answered());
+    world.record(answered());
     world.meet_for(Duration::from_secs(20), refused);
     assert_eq!(world.raised(), [DiagnosticKind::ProtocolRejected]);
 }

@@ -71,7 +71,7 @@ fn act() -> impl Strategy<Value = Act> {
 fn play(world: &mut World, acts: Vec<Act>) {
     for act in acts {
         match act {
-            Act::Tell(event) => world.tell(event),
+            Act::Tell(event) => world.record(event),
             Act::Resolve(fate) => world.meet(fate),
             Act::Pass(millis) => world.pass(Duration::from_millis(millis)),
             Act::Serve(millis) => world.serve_for(Duration::from_millis(millis)),
@@ -233,11 +233,11 @@ proptest! {
                 world.pass(next);
             }
         };
-        world.tell(started());
-        world.tell(title("T"));
+        world.record(started());
+        world.record(title("T"));
         for (event, time) in events {
             go_on(&mut world, Duration::from_millis(time));
-            world.tell(event);
+            world.record(event);
         }
         let rest = Duration::from_millis(last).saturating_sub(world.elapsed);
         go_on(&mut world, rest);

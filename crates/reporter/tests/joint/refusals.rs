@@ -16,13 +16,13 @@ use crate::world::{Home, MINUTE, PANE, SECOND, World};
 fn a_refusal_that_is_not_about_the_request_does_not_cause_a_loop() {
     let refused = |_: &PaneCall| Fate::Refused("invalid_resume_argv");
     let mut world = World::new();
-    world.tell(started());
+    world.record(started());
     world.meet_for(Duration::from_secs(10), refused);
     assert!(world.sent.len() < 10, "{} requests in ten seconds", world.sent.len());
 
     let mut world = World::shown();
     let before = world.sent.len();
-    world.tell(herdr_reporter::AgentEvent::Release);
+    world.record(herdr_reporter::AgentEvent::Release);
     world.meet_for(Duration::from_secs(10), refused);
     assert!(world.sent.len() - before < 20, "{} more", world.sent.len() - before);
 }
@@ -46,7 +46,7 @@ fn a_refusal_between_broken_connections_is_reported_once() {
 #[test]
 fn f23_a_refusal_of_the_old_server_says_nothing_about_the_new_one() {
     let mut world = World::shown();
-    world.tell(asked("x"));
+    world.record(asked("x"));
     world.hand_off();
     world.meet(Fate::Refused("invalid_request"));
     world.serve_for(SECOND);
@@ -68,9 +68,9 @@ fn f18_a_method_that_fails_backs_off_and_is_reported_once() {
     for (method, fails) in methods.into_iter().enumerate() {
         for fate in fates {
             let mut world = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
-            world.tell(started());
-            world.tell(title("T"));
-            world.tell(token("branch", Some("main")));
+            world.record(started());
+            world.record(title("T"));
+            world.record(token("branch", Some("main")));
             let mut counts = [0; 5];
             for count in &mut counts {
                 let until = |call: &PaneCall| {
@@ -113,16 +113,16 @@ fn others_hold_tokens(world: &mut World, count: usize) {
 fn f19_on_a_full_pane_only_the_new_token_is_left_out_and_named() {
     let mut world = World::new();
     others_hold_tokens(&mut world, 30);
-    world.tell(started());
-    world.tell(token("model", Some("m")));
-    world.tell_and_serve(token("ctx", Some("1k")));
-    world.tell(token("branch", Some("main")));
-    world.tell_and_serve(token("ctx", Some("2k")));
+    world.record(started());
+    world.record(token("model", Some("m")));
+    world.record_and_serve(token("ctx", Some("1k")));
+    world.record(token("branch", Some("main")));
+    world.record_and_serve(token("ctx", Some("2k")));
     assert_eq!(world.pane().tokens["ctx"], "2k");
     assert_eq!(world.raised(), [DiagnosticKind::ProtocolRejected]);
     assert!(world.diagnostics[0].detail.contains("branch"), "{:?}", world.diagnostics);
     world.serve_for(Duration::from_secs(300));
-    world.tell_and_serve(token("ctx", Some("3k")));
+    world.record_and_serve(token("ctx", Some("3k")));
     let pane = world.pane();
     assert_eq!((pane.tokens["model"].as_str(), pane.tokens["ctx"].as_str()), ("m", "3k"));
     assert_eq!(world.raised().len(), 1);
@@ -136,9 +136,9 @@ fn f19_on_a_full_pane_only_the_new_token_is_left_out_and_named() {
 fn a_full_pane_refuses_the_tokens_and_nothing_else() {
     let mut world = World::new();
     others_hold_tokens(&mut world, 32);
-    world.tell(started());
-    world.tell(title("T"));
-    world.tell_and_serve(token("branch", Some("main")));
+    world.record(started());
+    world.record(title("T"));
+    world.record_and_serve(token("branch", Some("main")));
     assert_eq!(world.pane().title.as_deref(), Some("T"));
     assert_eq!(world.raised(), [DiagnosticKind::ProtocolRejected]);
     assert_eq!(world.counters().dropped, 1);
@@ -147,7 +147,7 @@ fn a_full_pane_refuses_the_tokens_and_nothing_else() {
 #[test]
 fn what_could_not_be_cleared_before_a_release_is_cleared_later() {
     let mut world = World::shown();
-    world.tell(herdr_reporter::AgentEvent::Release);
+    world.record(herdr_reporter::AgentEvent::Release);
     world.refuse_for(SECOND, "pane.report_metadata", "invalid_request");
     let pane = world.pane();
     assert_eq!((pane.agent, pane.tokens.len()), (None, 1));
@@ -159,7 +159,7 @@ fn what_could_not_be_cleared_before_a_release_is_cleared_later() {
 #[test]
 fn a_refused_release_backs_off_and_is_repeated_at_the_end() {
     let mut world = World::shown();
-    world.tell(herdr_reporter::AgentEvent::Release);
+    world.record(herdr_reporter::AgentEvent::Release);
     let refused = |call: &PaneCall| match call {
         PaneCall::Release(_) => Fate::Refused("report_failed"),
         _ => Fate::Served,
@@ -199,7 +199,7 @@ fn a_release_is_repeated_while_the_server_is_busy() {
 fn a_failure_of_an_older_request_does_not_stop_the_clears() {
     for fate in [Fate::Refused("invalid_request"), Fate::Broken, Fate::Unreachable] {
         let mut world = World::shown();
-        world.tell(asked("x"));
+        world.record(asked("x"));
         assert!(matches!(world.in_flight.as_ref().unwrap().call, PaneCall::Report(_)));
         world.begin_close();
         world.meet(fate);

@@ -24,10 +24,10 @@ fn marked_at(seq: u64, config: Config) -> World {
 #[test]
 fn b03_a_mark_from_the_future_is_passed() {
     let mut world = marked_at(EPOCH + 3_600_000_000, Config::default());
-    world.tell_and_serve(started());
+    world.record_and_serve(started());
     assert_eq!(world.pane().agent_status, "working");
     assert!(world.diagnostics.is_empty());
-    world.tell_and_serve(asked("x"));
+    world.record_and_serve(asked("x"));
     assert_eq!(world.pane().agent_status, "blocked");
 }
 
@@ -35,7 +35,7 @@ fn b03_a_mark_from_the_future_is_passed() {
 fn b03_a_clock_that_steps_back_keeps_numbers_rising() {
     let mut world = World::working();
     world.clock_off = -3_600_000_000;
-    world.tell_and_serve(asked("x"));
+    world.record_and_serve(asked("x"));
     assert_eq!(world.pane().agent_status, "blocked");
 }
 
@@ -50,13 +50,13 @@ fn b03_a_clock_that_jumps_by_years_changes_nothing() {
         (0, answered(), "working"),
     ] {
         world.clock_off = off;
-        world.tell_and_serve(event);
+        world.record_and_serve(event);
         assert_eq!(world.pane().agent_status, status, "{off}");
     }
     assert_eq!(world.close(), Ended::Released);
     // The next run has the right clock again, and the mark is ten years ahead.
     let mut next = World::after(&mut world);
-    next.tell_and_serve(started());
+    next.record_and_serve(started());
     assert_eq!(next.pane().agent_status, "working");
     assert_eq!((world.raised(), next.raised()), (vec![], vec![]));
 }
@@ -66,7 +66,7 @@ fn b03_a_clock_at_zero_reports_and_says_so_where_it_cannot() {
     let zero = -i64::try_from(EPOCH).unwrap() * 2;
     let mut world = World::new();
     world.clock_off = zero;
-    world.tell_and_serve(started());
+    world.record_and_serve(started());
     assert_eq!(world.pane().agent_status, "working");
     assert_eq!(world.close(), Ended::Released);
 
@@ -74,18 +74,18 @@ fn b03_a_clock_at_zero_reports_and_says_so_where_it_cannot() {
     let theirs = json!({"source": SOURCE, "agent": AGENT, "state": "idle", "seq": EPOCH});
     world.foreign("pane.report_agent", theirs);
     world.clock_off = zero;
-    world.tell_and_serve(started());
+    world.record_and_serve(started());
     assert_eq!(world.raised(), [DiagnosticKind::Ignored], "{:?}", world.pane());
 }
 
 #[test]
 fn b03_no_number_is_above_the_largest_mark_and_that_is_reported() {
     let mut world = marked_at(u64::MAX - 1, Config::default());
-    world.tell_and_serve(started());
+    world.record_and_serve(started());
     assert_eq!(world.raised(), [DiagnosticKind::Ignored]);
     let sent = world.sent_to("pane.report_agent").count();
     assert!(sent <= 3, "{sent} reports");
-    world.tell(asked("x"));
+    world.record(asked("x"));
     world.serve_for(Duration::from_secs(60));
     assert_eq!(world.sent_to("pane.report_agent").count(), sent, "silence");
     let ignored = world.receipts.iter().find(|receipt| receipt.outcome == Outcome::Ignored);
@@ -98,11 +98,11 @@ fn b03_a_new_claim_tries_once_more_to_get_above_the_mark() {
     let theirs = json!({"source": SOURCE, "agent": AGENT, "state": "idle", "seq": u64::MAX});
     world.foreign("pane.report_agent", theirs);
     for claim in 1..=3 {
-        world.tell(started());
+        world.record(started());
         world.serve_for(Duration::from_secs(20));
         let reports = world.sent_to("pane.report_agent").count();
         assert_eq!(reports, 3 * claim, "after {claim} claims");
-        world.tell_and_serve(AgentEvent::Release);
+        world.record_and_serve(AgentEvent::Release);
     }
     assert_eq!(world.raised(), [DiagnosticKind::Ignored]);
 }
@@ -111,7 +111,7 @@ fn b03_a_new_claim_tries_once_more_to_get_above_the_mark() {
 fn b04_a_mark_in_nanoseconds_is_passed() {
     let mut world = marked_at(EPOCH * 1_000, Config::default());
     world.elapsed = Duration::from_millis(10);
-    world.tell_and_serve(started());
+    world.record_and_serve(started());
     assert_eq!(world.pane().agent_status, "working");
 }
 
@@ -122,9 +122,9 @@ fn b04_the_mark_of_metadata_is_passed_too() {
     let title_of_theirs = json!({"source": SOURCE, "title": "old", "seq": seq});
     world.foreign("pane.report_metadata", title_of_theirs);
     world.elapsed = Duration::from_millis(10);
-    world.tell(started());
-    world.tell(title("T"));
-    world.tell_and_serve(token("branch", Some("main")));
+    world.record(started());
+    world.record(title("T"));
+    world.record_and_serve(token("branch", Some("main")));
     assert_eq!(world.pane().title.as_deref(), Some("T"));
     assert_eq!(world.pane().tokens["branch"], "main");
 }
@@ -132,11 +132,11 @@ fn b04_the_mark_of_metadata_is_passed_too() {
 #[test]
 fn b04_a_metadata_mark_is_noticed_while_idle() {
     let mut world = World::new();
-    world.tell(session("s"));
+    world.record(session("s"));
     world.serve_for(Duration::from_secs(5));
     let theirs = json!({"source": SOURCE, "title": "old", "seq": EPOCH * 1_000});
     world.foreign("pane.report_metadata", theirs);
-    world.tell(title("now"));
+    world.record(title("now"));
     world.serve_for(Duration::from_secs(2));
     assert_eq!(world.pane().title.as_deref(), Some("now"));
 }

@@ -14,7 +14,7 @@ use crate::world::{AGENT, Home, PANE, SECOND, World};
 fn b19_another_process_with_the_lease_keeps_the_pane() {
     let mut world = World::new();
     world.step(Input::Lease(Lease::Denied));
-    world.tell_and_serve(started());
+    world.record_and_serve(started());
     assert!(world.sent.is_empty() && world.quiet);
     assert_eq!(world.close(), Ended::NothingToRelease);
 }
@@ -22,10 +22,10 @@ fn b19_another_process_with_the_lease_keeps_the_pane() {
 #[test]
 fn b17_a_successor_takes_the_row_over_without_a_gap() {
     let mut first = World::new();
-    first.tell(session("a"));
-    first.tell(started());
-    first.tell(title("T"));
-    first.tell_and_serve(token("branch", Some("main")));
+    first.record(session("a"));
+    first.record(started());
+    first.record(title("T"));
+    first.record_and_serve(token("branch", Some("main")));
     first.step(Input::Lease(Lease::Denied));
     first.step(Input::Close { budget: Duration::ZERO });
     assert_eq!(first.ended, Some(Ended::NothingToRelease));
@@ -34,7 +34,7 @@ fn b17_a_successor_takes_the_row_over_without_a_gap() {
     second.machine.inherit(first.machine.predecessor_claim());
     second.serve_for(SECOND);
     assert!(second.sent.is_empty(), "no flicker before it has something to say");
-    second.tell_and_serve(started());
+    second.record_and_serve(started());
     let pane = second.pane();
     assert_eq!(pane.agent_status, "working");
     assert_eq!((pane.title, pane.tokens.len()), (None, 0), "the first one's go");
@@ -55,11 +55,11 @@ fn b17_a_successor_that_never_says_anything_still_releases() {
 #[test]
 fn b17_a_successor_that_releases_at_once_releases_the_row_that_is_there() {
     let mut first = World::new();
-    first.tell(started());
-    first.tell_and_serve(title("T"));
+    first.record(started());
+    first.record_and_serve(title("T"));
     let mut second = World::after(&mut first);
     second.machine.inherit(first.machine.predecessor_claim());
-    second.tell_and_serve(AgentEvent::Release);
+    second.record_and_serve(AgentEvent::Release);
     assert_eq!((second.pane().agent, second.pane().title), (None, None));
 }
 
@@ -67,7 +67,7 @@ fn b17_a_successor_that_releases_at_once_releases_the_row_that_is_there() {
 fn b17_a_successor_releases_the_row_on_the_pane_that_was_found_again() {
     // The predecessor has found its pane again under another id.
     let mut first = World::at(Home::Pane(PANE.into()), Config::default(), Model::new());
-    first.tell_and_serve(started());
+    first.record_and_serve(started());
     let destination = json!({"type": "new_workspace", "label": "x"});
     first.split();
     first.foreign_call("pane.move", &json!({"pane_id": PANE, "destination": destination}));

@@ -80,7 +80,7 @@ impl World {
     /// A world in which the agent works, which is on the pane.
     pub(crate) fn working() -> Self {
         let mut world = Self::new();
-        world.tell_and_serve(events::started());
+        world.record_and_serve(events::started());
         world
     }
 
@@ -94,9 +94,9 @@ impl World {
     /// A world in which the agent works and has said a title and a token. Nothing is served yet.
     pub(crate) fn decorated() -> Self {
         let mut world = Self::new();
-        world.tell(events::started());
-        world.tell(events::title("T"));
-        world.tell(events::token("branch", Some("main")));
+        world.record(events::started());
+        world.record(events::title("T"));
+        world.record(events::token("branch", Some("main")));
         world
     }
 
@@ -142,7 +142,7 @@ impl World {
         }
     }
 
-    pub(crate) fn tell(&mut self, event: AgentEvent) {
+    pub(crate) fn record(&mut self, event: AgentEvent) {
         let gives_back = event == AgentEvent::Release;
         self.activity.apply(event).unwrap();
         let wanted = self.activity.snapshot(&self.config).map(Box::new);
@@ -152,8 +152,8 @@ impl World {
         }
     }
 
-    pub(crate) fn tell_and_serve(&mut self, event: AgentEvent) {
-        self.tell(event);
+    pub(crate) fn record_and_serve(&mut self, event: AgentEvent) {
+        self.record(event);
         self.serve_for(SECOND);
     }
 
