@@ -1,6 +1,5 @@
 //! Leases: at most one reporter for each pane among the processes of this machine.
 
-use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::hash::Hasher;
 use std::io;
@@ -70,11 +69,14 @@ impl LeaseFile {
             (process, true) => Some((process, socket)),
             _ => None,
         });
-        let watched: BTreeMap<u32, PathBuf> = watched.collect();
+        let watched: Vec<(u32, PathBuf)> = watched.collect();
         if watched.is_empty() {
             return None;
         }
-        ancestors(process).find_map(|ancestor| watched.get(&ancestor).cloned())
+        ancestors(process).find_map(|ancestor| {
+            let (_, socket) = watched.iter().find(|(process, _)| *process == ancestor)?;
+            Some(socket.clone())
+        })
     }
 
     /// Whether a supervisor's socket belongs to this pane; `None` if its name does not tell.

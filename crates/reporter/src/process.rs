@@ -88,7 +88,7 @@ pub fn is_program(pid: u32, name: &str) -> bool {
 
 /// The leader of a process's session, or 0 if the leader is outside of this namespace; `None` if
 /// there is no such process, or if processes cannot be read.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", not(unix)))]
 pub fn session_of(pid: u32) -> Option<u32> {
     // Not `getsid`: its wrapper does not expect a leader with the number 0.
     Process::of(pid).map(|process| process.session)

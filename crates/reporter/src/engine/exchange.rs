@@ -1,15 +1,30 @@
 //! One request and what became of it.
 
+use std::path::Path;
 use std::time::Duration;
 
+use herdr_proto::ProcessInfo;
 use herdr_socket_transport::{Client, Error, ErrorKind, Peer, Phase};
 
-use crate::machine::{Answer, Failure, FailureKind, PaneCall};
+use super::identity::await_shell;
+use crate::machine::{Answer, Failure, FailureKind, Identity, PaneCall};
 
 /// What became of a request, and the process that answered it.
 pub(crate) type Outcome = (Result<Answer, Failure>, Option<Peer>);
 
-pub(crate) async fn exchange(client: Client, call: PaneCall, deadline: Duration) -> Outcome {
+/// Judges whether an agent runs in a pane, as
+/// [`judge_identity`](super::identity::judge_identity) does.
+type Judge = fn(&ProcessInfo, Option<u32>, &Path, Peer) -> Identity;
+
+/// Sends a request and reads its answer. If the answer contains the processes of a pane, `judge`
+/// says what they prove about `agent`.
+pub(crate) async fn exchange(
+    client: Client,
+    call: PaneCall,
+    deadline: Duration,
+    agent: Option<u32>,
+    judge: Judge,
+) -> Outcome {
     let line = match call.encode("r") {
         Ok(line) => line,
         Err(failure) => return (Err(failure), None),
@@ -22,11 +37,13 @@ pub(crate) async fn exchange(client: Client, call: PaneCall, deadline: Duration)
     };
     match exchanged {
         Ok((reply, peer)) => {
-            let answer = call.decode(&reply);
-            #[cfg(unix)]
-            if let Ok(Answer::Processes(info)) = &answer {
-                super::identity::await_shell(info, peer).await;
-            }
+            let answer = match call.decode(&reply) {
+                Ok(Answer::Processes(info)) => {
+                    await_shell(&info, peer).await;
+                    Ok(Answer::Identity(judge(&info, agent, client.socket(), peer)))
+                }
+                answer => answer,
+            };
             (answer, Some(peer))
         }
         Err(error) => (Err(failure(&error)), None),

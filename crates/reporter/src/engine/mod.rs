@@ -5,7 +5,6 @@ mod exchange;
 #[cfg(unix)]
 mod forward;
 mod hold;
-#[cfg(unix)]
 mod identity;
 mod lease;
 mod owners;

@@ -3,8 +3,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use herdr_proto::ProcessInfo;
-use herdr_socket_transport::{Client, Endpoint, Peer, inode};
+use herdr_socket_transport::{Client, Endpoint, inode};
 use tokio::time::{Instant, sleep_until};
 
 use super::Plan;
@@ -12,14 +11,14 @@ use super::exchange::{Outcome, exchange};
 #[cfg(unix)]
 use super::forward::{Forwarded, Forwarder};
 use super::hold::{Hold, HoldChange};
+use super::identity::judge_identity;
 use super::lease::PaneLease;
 use super::server::Server;
 use super::shared::Shared;
 use crate::clock;
 use crate::lease::LeaseFile;
 use crate::machine::{
-    Answer, Counters, Ended, Failure, FailureKind, Identity, Input, Lease, PaneMachine, Request,
-    Step,
+    Counters, Ended, Failure, FailureKind, Input, Lease, PaneMachine, Request, Step,
 };
 use crate::status::Status;
 
@@ -241,18 +240,12 @@ impl<'a> Engine<'a> {
     #[cfg(not(unix))]
     #[expect(clippy::unused_async, reason = "the Unix one waits")]
     async fn forward(&mut self) -> bool {
-        let _ = (&self.endpoint, self.agent);
+        let _ = &self.endpoint;
         false
     }
 
     fn answered(&mut self, (answer, peer): Outcome) {
         self.in_flight = None;
-        let answer = match (answer, peer) {
-            (Ok(Answer::Processes(info)), Some(peer)) => {
-                Ok(Answer::Identity(self.judge(&info, peer)))
-            }
-            (answer, _) => answer,
-        };
         let succeeded = answer.is_ok();
         self.unreachable = answer.as_ref().is_err_and(|failure| !is_answer(failure));
         if self.server.answers(peer) {
@@ -263,16 +256,6 @@ impl<'a> Engine<'a> {
         if succeeded && !self.closing {
             self.hold.open(&self.client);
         }
-    }
-
-    #[cfg(unix)]
-    fn judge(&self, info: &ProcessInfo, peer: Peer) -> Identity {
-        super::identity::judge_identity(info, self.agent, self.client.socket(), peer)
-    }
-
-    #[cfg(not(unix))]
-    fn judge(&self, _: &ProcessInfo, _: Peer) -> Identity {
-        Identity::Unprovable
     }
 
     fn hold_changed(&mut self, change: HoldChange) {
@@ -334,7 +317,9 @@ impl<'a> Engine<'a> {
         }
         if let Some(Request { call, deadline, .. }) = request {
             self.server.asks();
-            self.in_flight = Some(Box::pin(exchange(self.client.clone(), call, deadline)));
+            let client = self.client.clone();
+            self.in_flight =
+                Some(Box::pin(exchange(client, call, deadline, self.agent, judge_identity)));
         }
         self.wake = wake;
         self.ended = ended;

@@ -52,12 +52,9 @@ pub async fn report_once(
             return reported;
         }
         input = if let Some(Request { call, deadline, .. }) = next.request {
-            let answer = match exchange(client.clone(), call, deadline.min(left())).await {
-                (Ok(Answer::Processes(info)), Some(peer)) => {
-                    Ok(Answer::Identity(judge_place(&info, None, client.socket(), peer).await))
-                }
-                (answer, _) => answer,
-            };
+            let deadline = deadline.min(left());
+            let (answer, _) =
+                exchange(client.clone(), call, deadline, None, judge_with_ancestors).await;
             Input::Answered(answer)
         } else {
             let wake = next.wake.map_or(left(), |wake| wake.saturating_sub(started.elapsed()));
@@ -86,11 +83,8 @@ pub async fn identity(
     limit: Duration,
 ) -> Option<Identity> {
     let call = PaneCall::Processes(ProcessInfoGet::new(pane.pane().clone()));
-    let client = client(pane, config);
-    match exchange(client.clone(), call, limit).await {
-        (Ok(Answer::Processes(info)), Some(peer)) => {
-            Some(judge_place(&info, agent, client.socket(), peer).await)
-        }
+    match exchange(client(pane, config), call, limit, agent, judge_with_ancestors).await {
+        (Ok(Answer::Identity(identity)), _) => Some(identity),
         _ => None,
     }
 }
@@ -105,6 +99,15 @@ pub async fn judge_place(
     server: Peer,
 ) -> Identity {
     await_shell(info, server).await;
+    judge_with_ancestors(info, agent, socket, server)
+}
+
+fn judge_with_ancestors(
+    info: &ProcessInfo,
+    agent: Option<u32>,
+    socket: &Path,
+    server: Peer,
+) -> Identity {
     let judge = |process| judge_identity(info, process, socket, server);
     let identity = judge(agent);
     let proves = |ancestor| judge(Some(ancestor)) == Identity::Proven;
