@@ -25,26 +25,35 @@ pub struct Leavings {
 }
 
 impl Leavings {
-    pub(crate) fn new<'a>(
-        presented_by: Option<SourceId>,
-        tokens: impl Iterator<Item = (&'a TokenKey, &'a PresentationText)>,
-    ) -> Self {
-        let mut left = Self { presented_by, tokens: BTreeMap::new() };
-        for (key, text) in tokens {
-            left.tokens.entry(key.clone()).or_default().insert(hash(text.as_str()));
+    /// Adds a text that a token may show.
+    pub(crate) fn add(&mut self, key: &TokenKey, text: &PresentationText) {
+        self.tokens.entry(key.clone()).or_default().insert(hash(text.as_str()));
+    }
+
+    /// Adds the texts that `noted` has for a token.
+    pub(crate) fn keep(&mut self, key: &TokenKey, noted: &Self) {
+        if let Some(texts) = noted.tokens.get(key) {
+            self.tokens.entry(key.clone()).or_default().extend(texts);
         }
-        left
+    }
+
+    /// Adds everything in `noted`.
+    pub(crate) fn keep_all(&mut self, noted: &Self) {
+        self.presented_by = self.presented_by.take().or_else(|| noted.presented_by.clone());
+        noted.tokens.keys().for_each(|key| self.keep(key, noted));
     }
 
     pub(crate) fn has_tokens(&self) -> bool {
         !self.tokens.is_empty()
     }
 
-    /// Adds the tokens that an earlier run has left.
-    pub(crate) fn and(mut self, earlier: &Self) -> Self {
-        for (key, texts) in &earlier.tokens {
-            self.tokens.entry(key.clone()).or_default().extend(texts);
-        }
+    /// The note after a one-shot that has cleared everything in it and has set the tokens of
+    /// `set`. The other tokens stay noted, because the server may still apply a report of the
+    /// killed reporter.
+    #[must_use]
+    pub fn after_one_shot(mut self, set: impl Fn(&TokenKey) -> bool) -> Self {
+        self.presented_by = None;
+        self.tokens.retain(|key, _| !set(key));
         self
     }
 
@@ -95,7 +104,8 @@ mod tests {
         let (key, text) =
             (TokenKey::parse("branch").unwrap(), PresentationText::normalize("secret"));
         let source = SourceId::parse("custom:bot").ok();
-        let left = Leavings::new(source, [(&key, &text.unwrap())].into_iter());
+        let mut left = Leavings { presented_by: source, ..Leavings::default() };
+        left.add(&key, &text.unwrap());
         left.note_in(&file).unwrap();
         assert_eq!(Leavings::noted_in(&file), left);
         let mut note = String::new();
@@ -108,6 +118,7 @@ mod tests {
         assert_eq!(left.tokens_on(&pane("secret")).count(), 1);
         assert_eq!(left.tokens_on(&pane("another's")).count(), 0);
 
+        assert_eq!(left.clone().after_one_shot(|_| true), Leavings::default());
         Leavings::default().note_in(&file).unwrap();
         assert_eq!(file.metadata().unwrap().len(), 0);
         file.write_all(b"nonsense").unwrap();

@@ -88,22 +88,32 @@ impl PaneMachine {
 
     /// Sets what a killed reporter has left on the pane. It is cleared with the first claim.
     pub fn take_off(&mut self, left: Leavings) {
-        self.earlier_leavings = left;
+        self.leavings = left;
+        self.leavings_cleared = false;
     }
 
     /// What stays on the pane if this process is killed now.
-    pub fn leavings(&self) -> Leavings {
+    pub fn leavings(&mut self) -> Leavings {
         let presented = self.presentation.may_be_on_server() || self.reason.may_be_on_server();
-        let there = self.tokens.slots.iter().flat_map(|(key, slot)| {
-            let known = match &slot.on_server {
-                OnServer::Known(text) => Some(text),
-                OnServer::Absent | OnServer::Unknown => None,
-            };
+        let mut left = Leavings::default();
+        left.presented_by = presented.then(|| self.active_claim().source.clone());
+        for (key, slot) in &self.tokens.slots {
+            match &slot.on_server {
+                OnServer::Known(text) => left.add(key, text),
+                // The server may have any of the texts that were noted so far.
+                OnServer::Unknown => left.keep(key, &self.leavings),
+                OnServer::Absent => {}
+            }
             // The wanted text may be in flight.
-            known.into_iter().chain(&slot.wanted).map(move |text| (key, text))
-        });
-        Leavings::new(presented.then(|| self.active_claim().source.clone()), there)
-            .and(&self.earlier_leavings)
+            if let Some(text) = &slot.wanted {
+                left.add(key, text);
+            }
+        }
+        if !self.leavings_cleared {
+            left.keep_all(&self.leavings);
+        }
+        self.leavings.clone_from(&left);
+        left
     }
 
     /// What a successor has to know to take over the claim.

@@ -95,10 +95,11 @@ pub struct PaneMachine {
     state_stop: Option<StopReason>,
     /// When title, labels and tokens are sent again, before their ttl ends.
     refresh_at: Option<Duration>,
-    /// What an earlier run of this source left on the pane has been cleared.
+    /// What an earlier run left on the pane has been cleared.
     leavings_cleared: bool,
-    /// What that run has noted of its metadata.
-    earlier_leavings: Leavings,
+    /// The last note: what an earlier run left, until that has been cleared, and what this run
+    /// would leave.
+    leavings: Leavings,
 
     /// The claim was taken over from a predecessor, and the host has not said anything yet: the row
     /// stays as it is.
@@ -180,7 +181,7 @@ impl PaneMachine {
             state_stop: None,
             refresh_at: None,
             leavings_cleared: false,
-            earlier_leavings: claim.once.as_ref().map(|once| once.left.clone()).unwrap_or_default(),
+            leavings: claim.once.as_ref().map(|once| once.left.clone()).unwrap_or_default(),
             inherited: false,
             predecessor: None,
             detected: Detected::new(&claim),

@@ -243,7 +243,8 @@ impl PaneMachine {
     pub(super) fn must_read_before_clearing(&self) -> bool {
         !self.wants_pane
             && self.one_shot.is_none()
-            && (self.tokens.may_be_on_server() || self.earlier_leavings.has_tokens())
+            && (self.tokens.may_be_on_server()
+                || (!self.leavings_cleared && self.leavings.has_tokens()))
             && !self.read_backs.done_before_clearing
     }
 

@@ -82,7 +82,7 @@ impl PaneMachine {
         }
         self.presentation.on_server = OnServer::Unknown;
         self.reason.on_server = OnServer::Unknown;
-        for key in derived_tokens(pane).chain(self.earlier_leavings.tokens_on(pane).cloned()) {
+        for key in derived_tokens(pane).chain(self.leavings.tokens_on(pane).cloned()) {
             self.tokens.slots.entry(key).or_default().on_server = OnServer::Unknown;
         }
     }
@@ -170,7 +170,7 @@ impl PaneMachine {
 
     /// Whether the title and labels on the pane are those of an earlier run that was killed.
     fn shows_leavings(&self) -> bool {
-        self.earlier_leavings.presented_by.as_ref() == Some(&self.claim.source)
+        self.leavings.presented_by.as_ref() == Some(&self.claim.source)
     }
 
     fn edit_presentation(&mut self, events: &OneShotEvents, pane: &PaneInfo, config: &Config) {
@@ -265,7 +265,7 @@ impl PaneMachine {
                 slot.wanted = text;
             }
         }
-        for key in self.earlier_leavings.tokens_on(pane) {
+        for key in self.leavings.tokens_on(pane) {
             let slot = self.tokens.slots.entry(key.clone()).or_default();
             if slot.wanted.is_none() {
                 slot.on_server = OnServer::Unknown;

@@ -211,7 +211,6 @@ impl PaneMachine {
         if self.leavings_cleared || self.presentation.needs_update() {
             return;
         }
-        self.leavings_cleared = true;
         let titled = pane.title.is_some() || pane.display_agent.is_some();
         let ours = self.presentation.wanted.as_ref().map(|record| &record.presentation.labels);
         let is_ours = |state: &str| ours.is_some_and(|it| it.keys().any(|it| it.as_str() == state));
@@ -227,8 +226,9 @@ impl PaneMachine {
     }
 
     fn clear_noted_tokens(&mut self, pane: &PaneInfo) {
-        let leavings = std::mem::take(&mut self.earlier_leavings);
-        self.mark_for_clearing(leavings.tokens_on(pane).cloned().collect());
+        if !std::mem::replace(&mut self.leavings_cleared, true) {
+            self.mark_for_clearing(self.leavings.tokens_on(pane).cloned().collect());
+        }
     }
 
     fn mark_for_clearing(&mut self, keys: Vec<TokenKey>) {

@@ -1,7 +1,7 @@
 //! What a run that was killed leaves on the pane is cleared by the next one.
 
 use fake_herdr::Model;
-use herdr_reporter::machine::Input;
+use herdr_reporter::machine::{Input, PaneCall};
 use herdr_reporter::{AgentEvent, Config, Ended};
 use serde_json::json;
 
@@ -32,7 +32,7 @@ fn f24_the_first_claim_clears_what_a_killed_run_left() {
     dead.record_and_serve(token("taken", Some("v")));
     assert_eq!(dead.pane().tokens.len(), 4);
     let mut next = World::after(&mut dead);
-    next.machine.take_off(dead.machine.leavings());
+    next.machine.take_off(dead.noted);
     let theirs = json!({"source": "custom:x", "tokens": {"theirs": "v", "taken": "theirs"}});
     next.foreign("pane.report_metadata", theirs);
     next.record_and_serve(started());
@@ -52,7 +52,7 @@ fn f24_a_token_that_was_in_flight_at_the_kill_is_cleared_as_well() {
     dead.record_and_serve(token("branch", Some("main")));
     dead.record(token("branch", Some("dev")));
     // The server takes the token, and the process is killed before the answer.
-    let (left, sent) = (dead.machine.leavings(), dead.in_flight.as_ref().unwrap().call.clone());
+    let (left, sent) = (dead.noted.clone(), dead.in_flight.as_ref().unwrap().call.clone());
     dead.model.request(dead.elapsed, &sent.encode("t").unwrap());
     assert_eq!(dead.pane().tokens["branch"], "dev");
     let mut next = World::after(&mut dead);
@@ -66,15 +66,53 @@ fn f24_a_run_that_ends_at_once_clears_what_a_killed_run_left() {
     let mut dead = World::new();
     dead.record(started());
     dead.record_and_serve(token("branch", Some("main")));
-    let left = dead.machine.leavings();
+    let left = dead.noted.clone();
     let mut next = World::after(&mut dead);
     next.machine.take_off(left.clone());
     next.record(started());
     next.meet(Fate::Served);
-    assert_eq!(next.machine.leavings(), left, "until it is taken off, it is still noted");
+    assert_eq!(next.noted, left, "until it is taken off, it is still noted");
     assert_eq!(next.close(), Ended::Released);
     assert!(next.pane().tokens.is_empty(), "{:?}", next.pane().tokens);
-    assert_eq!(next.machine.leavings(), herdr_reporter::sidecar::Leavings::default());
+    assert_eq!(next.noted, herdr_reporter::sidecar::Leavings::default());
+}
+
+#[test]
+fn f24_a_run_that_ends_on_a_frozen_server_leaves_a_note() {
+    let mut dead = World::new();
+    dead.record(started());
+    dead.record_and_serve(token("branch", Some("main")));
+    dead.record(token("branch", Some("dev")));
+    dead.begin_close();
+    dead.meet_for(SECOND * 5, |_| Fate::Frozen);
+    assert_eq!(dead.ended, Some(Ended::NotReleased));
+    // The server is killed before it applies anything, and its successor has kept the tokens.
+    dead.lose_what_is_frozen();
+    assert_eq!(dead.pane().tokens["branch"], "main");
+    let mut next = World::after(&mut dead);
+    next.machine.take_off(dead.noted);
+    next.record_and_serve(started());
+    assert!(next.pane().tokens.is_empty(), "{:?}", next.pane().tokens);
+}
+
+#[test]
+fn f24_a_run_that_is_killed_while_it_clears_keeps_the_note() {
+    let mut dead = World::new();
+    dead.record(started());
+    dead.record_and_serve(token("branch", Some("main")));
+    let mut second = World::after(&mut dead);
+    second.machine.take_off(dead.noted);
+    second.record(started());
+    // The clear gets no answer and is never applied, and this run is killed as well.
+    second.meet_for(SECOND * 3, |call| match call {
+        PaneCall::Metadata(_) => Fate::Broken,
+        _ => Fate::Served,
+    });
+    assert_eq!(second.pane().tokens["branch"], "main");
+    let mut third = World::after(&mut second);
+    third.machine.take_off(second.noted);
+    third.record_and_serve(started());
+    assert!(third.pane().tokens.is_empty(), "{:?}", third.pane().tokens);
 }
 
 #[test]
@@ -85,7 +123,7 @@ fn f24_a_one_shot_clears_what_a_killed_run_left() {
     dead.record_and_serve(token("branch", Some("main")));
     let at = dead.elapsed + SECOND;
     let mut next = one_shot(AGENT, vec![state("idle")], at, std::mem::take(&mut dead.model));
-    next.machine.take_off(dead.machine.leavings());
+    next.machine.take_off(dead.noted);
     next.step(Input::Timer);
     next.serve_for(SECOND);
     let pane = next.pane();

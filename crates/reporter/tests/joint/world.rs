@@ -8,7 +8,7 @@ use herdr_proto::{AgentLabel, PaneId, SourceId};
 use herdr_reporter::machine::{
     Answer, Claim, Failure, Identity, Input, Now, PaneCall, PaneMachine, Request, Step,
 };
-use herdr_reporter::sidecar::Activity;
+use herdr_reporter::sidecar::{Activity, Leavings};
 use herdr_reporter::{
     AgentEvent, Config, Counters, Diagnostic, DiagnosticKind, Ended, Outcome, Part, Receipt,
 };
@@ -64,6 +64,8 @@ pub(crate) struct World {
     pub(crate) frozen: VecDeque<Vec<u8>>,
     /// The last sequence number of the state's mark, and of the metadata's.
     last_seqs: [u64; 2],
+    /// What the engine has noted in the lease's file.
+    pub(crate) noted: Leavings,
 }
 
 impl World {
@@ -139,6 +141,7 @@ impl World {
             one_shot,
             frozen: VecDeque::new(),
             last_seqs: [0; 2],
+            noted: Leavings::default(),
         }
     }
 
@@ -162,6 +165,7 @@ impl World {
             return;
         }
         self.closing |= matches!(input, Input::Close { .. });
+        let answered = matches!(input, Input::Answered(_));
         let Step { abandon, request, receipts, diagnostics, wake, quiet, ended, .. } =
             self.machine.step(self.now(), input);
         if abandon {
@@ -169,6 +173,10 @@ impl World {
             if let Some(request) = self.in_flight.take() {
                 self.frozen.push_back(request.call.encode("t").unwrap());
             }
+        }
+        // A one-shot has no lease to note anything in.
+        if !self.one_shot && (answered || request.is_some()) {
+            self.noted = self.machine.leavings();
         }
         if let Some(request) = request {
             assert!(self.in_flight.is_none(), "one request in flight");
@@ -181,6 +189,22 @@ impl World {
         self.quiet = quiet;
         self.ended = ended;
         assert!(self.counters().add_up(), "{:?}", self.counters());
+        self.assert_tokens_are_noted();
+    }
+
+    /// If the process were killed now, the next run would know each of its tokens on the pane.
+    fn assert_tokens_are_noted(&self) {
+        if self.one_shot {
+            return;
+        }
+        let Some(pane) = self.model.observe(self.elapsed, PANE) else { return };
+        let noted = serde_json::to_value(&self.noted).unwrap();
+        for (key, text) in &pane.tokens {
+            let mut sent = self.sent_to("pane.report_metadata");
+            if sent.any(|params| params["tokens"][key] == **text) {
+                assert!(!noted["tokens"][key].is_null(), "{key} is not in {noted}");
+            }
+        }
     }
 
     /// Closes on a healthy server.

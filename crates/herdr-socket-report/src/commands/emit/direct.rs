@@ -1,5 +1,6 @@
 //! A report straight to Herdr, where no reporter has the pane.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -42,8 +43,10 @@ impl DirectReport<'_> {
         let source = settings.source(&agent);
         let mut claim = Claim::new(self.pane.pane().clone(), source, agent, config);
         let turn = Turn::take(self.lease, self.until);
+        let set = tokens_set_by(&events);
+        let left = self.shared.map(Leavings::noted_in).unwrap_or_default();
         let mut once = OneShot::new(events, self.started);
-        once.left = self.shared.map(Leavings::noted_in).unwrap_or_default();
+        once.left = left.clone();
         claim.once = Some(once);
         let superseded = || turn.as_ref().is_some_and(|turn| turn.is_after(self.started));
         let reported = blocking(report_once(self.pane, claim, self.until, superseded))?;
@@ -56,10 +59,19 @@ impl DirectReport<'_> {
         if let Some(shared) = self.shared.filter(|_| reported.in_time) {
             // While the lease is shared, no reporter holds it, so only one-shots write to the
             // file.
-            let _ = Leavings::default().note_in(shared);
+            let _ = left.after_one_shot(|key| set.contains(key.as_str())).note_in(shared);
         }
         Some(reported)
     }
+}
+
+/// The keys of the tokens that these events set.
+fn tokens_set_by(events: &[AgentEvent]) -> BTreeSet<String> {
+    let keys = events.iter().filter_map(|event| match event {
+        AgentEvent::TokensChanged { tokens, .. } => Some(tokens.keys().cloned()),
+        _ => None,
+    });
+    keys.flatten().collect()
 }
 
 /// The lock of the one-shot whose turn it is. One-shots on a pane run one after the other, so
