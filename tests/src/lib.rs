@@ -1,6 +1,6 @@
-//! Support for the end-to-end bodies: the stage that they run on, and the replay
-//! of recorded traces and event flows on the pure model, on a fake server, or on
-//! a real Herdr; the soak of random hosts in real panes; the benchmark.
+//! Support for the end-to-end bodies: the stage on which they run, the replay of recorded
+//! traces and event flows on the pure model, on a fake server or on a real Herdr, the soak of
+//! random hosts in real panes, and the benchmark.
 
 pub mod bench;
 pub mod replay;

@@ -1,10 +1,10 @@
-//! Reduces what came to what the recordings keep.
+//! Reduces output to what the recordings contain.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-/// Of an error the id and the code, of a result the id and the type.
+/// The id and code of an error, the id and type of a result.
 pub(super) fn reply(line: Option<&str>) -> Value {
     let Some(line) = line else {
         return Value::Null;
@@ -19,7 +19,7 @@ pub(super) fn reply(line: Option<&str>) -> Value {
     }
 }
 
-/// Of `pane.get` the fields that reports can change.
+/// The fields of `pane.get` that reports can change.
 pub(super) fn observation(line: Option<&str>) -> Value {
     const FIELDS: [&str; 7] = [
         "agent",
@@ -37,8 +37,8 @@ pub(super) fn observation(line: Option<&str>) -> Value {
     }
 }
 
-/// Of event lines those of the script's panes, with the fields that matter and
-/// the script's names for its panes.
+/// The events about the script's panes, with the relevant fields and the script's names for its
+/// panes.
 pub(super) fn events(
     lines: &[String],
     expected: &[Value],
@@ -56,8 +56,7 @@ pub(super) fn events(
         "title",
         "type",
     ];
-    // A recording keeps these of a whole pane, and others only where they are
-    // the point.
+    // A recording has these fields of a whole pane. It has others only if they are its subject.
     let mut of_pane = BTreeSet::from(["agent", "agent_status", "pane_id"]);
     for event in expected {
         of_pane.extend(
@@ -95,7 +94,7 @@ fn only(object: &Value, keep: impl Fn(&str) -> bool) -> Map<String, Value> {
         .collect()
 }
 
-/// Puts the script's names in the place of pane ids.
+/// Replaces pane ids by the script's names.
 fn rename(fields: &mut Map<String, Value>, names: &BTreeMap<String, String>, known: &mut bool) {
     for (field, value) in fields {
         match value {

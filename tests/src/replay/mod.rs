@@ -1,10 +1,10 @@
-//! Plays recorded traces and flows and compares step for step.
+//! Replays recorded traces and flows and compares every step.
 //!
-//! A trace is what a Herdr 0.8.2 answered and showed on a fresh pane; a flow is
-//! the same with event streams, and a whole recording has every reply and the
-//! server's whole state after each step. The formats are described beside the
-//! files in `protocol-fixtures`. Compared is all that a recording holds: of older
-//! ones id, code and type of a reply, the fields of a pane that reports can
+//! A trace has what a Herdr 0.8.2 answered and showed on a fresh pane. A flow is a trace with
+//! event streams. A whole recording has every reply and the whole state of the server after
+//! each step. The formats are described beside the files in `protocol-fixtures`. Everything in
+//! a recording is compared. Older recordings have the id, code and type of replies, the fields
+//! of a pane that reports can change, and the events of streams in their order.
 //! change, and the events of a stream in their order.
 
 mod compare;
@@ -26,21 +26,22 @@ pub use socket::SocketTarget;
 pub use target::Target;
 pub use virtual_time::VirtualTarget;
 
-/// What a replay came to.
+/// The result of a replay.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Traces and flows played.
+    /// The number of traces and flows.
     pub traces: usize,
-    /// Their steps, every line after the head.
+    /// The number of their steps, which are all lines after the head.
     pub steps: usize,
-    /// What was not as recorded.
+    /// The steps that went differently.
     pub mismatches: Vec<Mismatch>,
-    /// Whole recordings that were not played, as each needs a server of its own.
+    /// The number of whole recordings that were not played, because each needs a server of its
+    /// own.
     pub skipped: usize,
 }
 
 impl Summary {
-    /// Adds the outcome of another part.
+    /// Adds the result of another part.
     pub fn add(&mut self, other: Self) {
         self.traces += other.traces;
         self.steps += other.steps;
@@ -60,7 +61,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// One step that did not go as recorded.
+/// One step that went differently.
 #[derive(Debug)]
 pub struct Mismatch {
     /// The file.
@@ -69,7 +70,7 @@ pub struct Mismatch {
     pub line: usize,
     /// What was recorded.
     pub expected: String,
-    /// What came.
+    /// What came instead.
     pub got: String,
 }
 
@@ -80,11 +81,11 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Plays every trace and flow below these folders on a fresh model each.
+/// Plays every trace and flow below these folders, each on a fresh model.
 ///
 /// # Errors
 ///
-/// If a folder cannot be read or a file is no trace and no flow.
+/// If a folder cannot be read or a file is neither a trace nor a flow.
 pub fn on_model(dirs: &[PathBuf]) -> anyhow::Result<Summary> {
     each(dirs, |script| {
         if script.is_whole() {
@@ -95,9 +96,9 @@ pub fn on_model(dirs: &[PathBuf]) -> anyhow::Result<Summary> {
     })
 }
 
-/// Plays them all on the server at `socket`, one after the other, each on a
-/// workspace made for it and removed afterwards. A whole recording is played if
-/// nothing was opened on the server yet, so it can only be the first.
+/// Plays them on the server at `socket`, one after the other, each in a workspace that is
+/// created for it and removed afterwards. A whole recording needs a server with nothing open,
+/// so only the first one can be played.
 ///
 /// # Errors
 ///
@@ -152,10 +153,10 @@ mod tests {
         assert!(mismatches.is_empty(), "{}", mismatches.join("\n"));
     }
 
-    /// The same on real sockets: every flow and every made-up trace, each on a
-    /// server of its own. The long waits of the recordings let a server finish
-    /// the replay of its history; a fresh one needs a fraction of it. Times to
-    /// live of a millisecond are left to the model, which has no scheduler.
+    /// Plays every flow and every made-up trace on real sockets, each on a server of its own.
+    /// The long waits in recordings let a server finish the replay of its history; a fresh one
+    /// needs much less. Ttls of a millisecond are only played on the model, because a real
+    /// process may be descheduled.
     #[test]
     fn the_server_does_what_was_recorded() {
         let mut files = find(&[fixtures("flows"), fixtures("traces/scenarios")]).unwrap();
@@ -163,7 +164,7 @@ mod tests {
             file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("ttl-"))
         };
         files.retain(|file| !short_lived(file));
-        // Taken from the end: the flows, which wait most, first.
+        // Files are taken from the end, so the flows, which wait most, come first.
         files.sort_by_key(|file| file.starts_with(fixtures("flows")));
         let files = std::sync::Mutex::new(files);
         thread::scope(|scope| {
@@ -226,8 +227,8 @@ mod tests {
         let error = format!("{:#}", on_model(&[folder.path().to_owned()]).unwrap_err());
         assert!(error.contains("wrong.jsonl:4: not a step: invalid unicode"), "{error}");
 
-        // With other line ends and blank lines it is the same recording, and a
-        // file of something else is passed over.
+        // Other line ends and blank lines make no difference, and files of another kind are
+        // skipped.
         std::fs::write(&file, text.replace('\n', "\r\n\r\n")).unwrap();
         std::fs::write(folder.path().join("other.jsonl"), "{not json\n{\"event\":\"x\"}\n")
             .unwrap();

@@ -14,13 +14,13 @@ use super::{Mismatch, Summary, compare};
 /// What was recorded, and what came.
 pub(super) type Difference = (Value, Value);
 
-/// Plays a script on a workspace that is made for it and removed afterwards; a
-/// whole one on a server with nothing open.
+/// Plays a script in a workspace that is created for it and removed afterwards. A whole
+/// recording is played on a server with nothing open.
 ///
 /// # Errors
 ///
-/// If the server cannot be reached or gives no workspace. A step that goes
-/// otherwise than recorded is no error but a mismatch.
+/// If the server cannot be reached or creates no workspace. A step that goes differently is a
+/// mismatch and not an error.
 pub fn play(script: &Script, target: &mut dyn Target) -> anyhow::Result<Summary> {
     let mut summary = Summary { traces: 1, steps: script.steps.len(), ..Summary::default() };
     let mut note = |line: usize, difference: Option<Difference>| {
@@ -50,10 +50,10 @@ pub fn play(script: &Script, target: &mut dyn Target) -> anyhow::Result<Summary>
 
 struct Player<'a> {
     target: &'a mut dyn Target,
-    /// The pane ids by the script's names, `$PANE` and so on.
+    /// The pane ids by the script's names, such as `$PANE`.
     ids: BTreeMap<String, String>,
     workspaces: Vec<String>,
-    /// How much longer to wait, as something lives that much longer.
+    /// How much longer to wait, because ttls were made longer.
     lag: Duration,
 }
 
@@ -68,7 +68,7 @@ impl Player<'_> {
     }
 
     fn clean_up(&mut self) -> anyhow::Result<()> {
-        // A pane may be gone, and its workspace with it; that is not news.
+        // A pane may be gone together with its workspace.
         for pane in self.ids.clone().into_values() {
             self.call("pane.close", &json!({ "pane_id": pane }))?;
         }
@@ -78,7 +78,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// A step that went otherwise gives what was recorded and what came.
+    /// Plays a step. If it goes differently, returns what was recorded and what came.
     fn step(&mut self, step: &Step) -> anyhow::Result<Option<Difference>> {
         Ok(match step {
             Step::Call { method, params, reply } => {
@@ -124,7 +124,7 @@ impl Player<'_> {
         })
     }
 
-    /// A time to live so short that a request may outlast it is made longer.
+    /// Makes a ttl longer that is so short that a request may outlast it.
     fn lengthen(&mut self, params: &mut Value) {
         let lag = self.target.lag();
         if let Some(ttl) = params["ttl_ms"].as_u64().filter(|ttl| (1..1000).contains(ttl)) {
@@ -178,7 +178,7 @@ impl Player<'_> {
         pane.context("unreachable")
     }
 
-    /// New panes get the names that recordings use for them.
+    /// Gives new panes the names that recordings use for them.
     fn learn(&mut self, method: &str, line: Option<&str>) {
         let reply: Value =
             line.and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
@@ -215,7 +215,7 @@ impl Player<'_> {
     }
 
     fn fill_text(&self, text: &str) -> String {
-        // The longer names first, as $PANE is the beginning of $PANE2.
+        // Longer names are replaced first, because $PANE is the beginning of $PANE2.
         self.ids.iter().rev().fold(text.to_owned(), |text, (name, id)| text.replace(name, id))
     }
 }

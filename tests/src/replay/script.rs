@@ -11,17 +11,16 @@ use serde_json::{Map, Value};
 /// A trace or a flow.
 #[derive(Debug)]
 pub struct Script {
-    /// Where it was read from.
+    /// The file it was read from.
     pub file: PathBuf,
-    /// Whether the pane keeps the focus; otherwise another workspace gets it,
-    /// and an idle after work reads as done.
+    /// Whether the pane keeps the focus. Otherwise another workspace gets it, and an idle after
+    /// work is shown as done.
     pub focused: bool,
     pub(super) steps: Vec<(usize, Step)>,
 }
 
 impl Script {
-    /// Whether it holds whole replies and snapshots, and so needs a server of its
-    /// own.
+    /// Whether it has whole replies and snapshots, and so needs a server of its own.
     pub fn is_whole(&self) -> bool {
         self.steps.iter().any(|(_, step)| matches!(step, Step::Snapshot(_)))
     }
@@ -65,26 +64,25 @@ pub(super) enum Step {
     Exits {
         pane: String,
     },
-    /// The looks of the panes from then on, and how long they were looked at where
-    /// that is said.
+    /// The looks of the panes from then on, and for how long they were recorded, if known.
     Settles {
         looks: Vec<Look>,
         for_ms: Option<u64>,
     },
-    /// The whole state of the server; `None` if it is the same as before.
+    /// The whole state of the server; `None` if it has not changed.
     Snapshot(Option<Value>),
     /// What a stream of each kind replays.
     Events(Map<String, Value>),
 }
 
-/// What the panes look like some time after a step.
+/// What the panes show some time after a step.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Look {
     pub(super) after_ms: u64,
     pub(super) panes: Value,
 }
 
-/// What came on a stream within a window.
+/// What arrived on a stream within a window.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub(super) struct Expected {
     pub(super) events: Vec<Value>,
@@ -92,7 +90,7 @@ pub(super) struct Expected {
     pub(super) eof: bool,
 }
 
-/// All `.jsonl` files below some folders, sorted; a file is taken as it is.
+/// All `.jsonl` files below some folders, sorted. The path of a file is also accepted.
 ///
 /// # Errors
 ///
@@ -117,13 +115,13 @@ pub fn find(dirs: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Reads a file; `None` if it is something else than a trace or a flow: neither
-/// its first line is a head nor the second one a step.
+/// Reads a file; `None` if it is neither a trace nor a flow: its first line is not a head and
+/// the second one is not a step.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or a line is none of the format's; the message
-/// names file and line.
+/// If the file cannot be read, or a line is not in the format. The message names the file and
+/// the line.
 pub fn read(file: &Path) -> anyhow::Result<Option<Script>> {
     let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut lines = bytes
@@ -138,7 +136,7 @@ pub fn read(file: &Path) -> anyhow::Result<Option<Script>> {
     let head: Option<Value> = serde_json::from_slice(first).ok();
     let Some(head) = head.filter(|head| head.get("trace").is_some() || head.get("flow").is_some())
     else {
-        // A head that is spoiled must not make a trace pass by being skipped.
+        // A trace with a damaged head must not be skipped.
         let spoiled = lines.next().is_some_and(|(_, line)| step(line).is_ok());
         anyhow::ensure!(!spoiled, "{}: not the head of a trace or a flow", place(number));
         return Ok(None);
@@ -168,7 +166,7 @@ struct Program {
 
 fn step(line: &[u8]) -> anyhow::Result<Step> {
     let line = serde_json::from_slice::<Value>(line).map_err(|error| {
-        // The file's line is named already, this one is always the first.
+        // The message already has the line of the file; the JSON reader's line is always 1.
         anyhow::anyhow!("{}", error.to_string().replace(" at line 1 column ", ", at its byte "))
     })?;
     let Value::Object(mut line) = line else { bail!("it is no object") };

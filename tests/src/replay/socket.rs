@@ -14,19 +14,19 @@ use tempfile::TempDir;
 use super::run::request;
 use super::target::Target;
 
-/// Longest wait for an answer. The server itself gives up after 5 s.
+/// The longest wait for an answer. The server itself gives up after 5 s.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// The longest answer that is read.
 const ANSWER_MAX: usize = 1 << 20;
 
-/// A busy machine delivers late.
+/// How late a busy machine may deliver.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// As long as a request may take at most between two that belong together.
+/// The longest time between two requests that belong together.
 const LAG: Duration = Duration::from_millis(50);
 
-/// Most time between two looks at a stream while others are looked at too.
+/// The longest time between two looks at a stream while there are others.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The server at a path, in real time.
@@ -36,7 +36,7 @@ pub struct SocketTarget {
     longest_wait: Duration,
     streams: BTreeMap<String, Held>,
     began: Instant,
-    /// Where the programs are that are played in the panes.
+    /// The folder of the programs that are played in the panes.
     programs: Option<TempDir>,
 }
 
@@ -48,7 +48,7 @@ struct Held {
 }
 
 impl SocketTarget {
-    /// The server that listens at this path.
+    /// The server at this path.
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -59,9 +59,8 @@ impl SocketTarget {
         }
     }
 
-    /// Waits no longer than this where a script waits longer. Scripts let a
-    /// recorded server finish the replay of its history, which a fresh one
-    /// does not have.
+    /// Limits the waits of scripts. Scripts let a recorded server finish the replay of its
+    /// history, which a fresh one does not have.
     #[must_use]
     pub fn waiting_at_most(mut self, longest: Duration) -> Self {
         self.longest_wait = longest;
@@ -84,8 +83,8 @@ impl SocketTarget {
 impl Target for SocketTarget {
     fn exchange(&mut self, bytes: &[u8]) -> anyhow::Result<Option<String>> {
         let mut connection = self.connect()?;
-        // A server that closes early makes the write fail; what it said before
-        // is still to be read.
+        // If the server closes early, the write fails. What the server sent before that is
+        // still read.
         let _ = connection.write_all(bytes);
         let mut received = Vec::new();
         read_line(&mut connection, &mut received)?;
@@ -172,7 +171,7 @@ impl Target for SocketTarget {
     }
 }
 
-/// Reads until there is a whole line or the end; `true` at the end.
+/// Reads until there is a whole line or the connection ends; `true` at the end.
 fn read_line(connection: &mut UnixStream, received: &mut Vec<u8>) -> anyhow::Result<bool> {
     while !received.contains(&b'\n') {
         let before = received.len();
@@ -185,8 +184,7 @@ fn read_line(connection: &mut UnixStream, received: &mut Vec<u8>) -> anyhow::Res
     Ok(false)
 }
 
-/// Reads what is there, waiting as long as the connection's timeout; `true` at
-/// the end.
+/// Reads what is there, waiting as long as the connection's timeout; `true` at the end.
 fn read_once(connection: &mut UnixStream, received: &mut Vec<u8>) -> anyhow::Result<bool> {
     let mut buffer = [0; 4096];
     match connection.read(&mut buffer) {
@@ -203,7 +201,7 @@ fn read_once(connection: &mut UnixStream, received: &mut Vec<u8>) -> anyhow::Res
     }
 }
 
-/// Takes the first whole line out of what was received.
+/// Takes the first complete line.
 fn first_line(received: &mut Vec<u8>) -> Option<String> {
     let end = received.iter().position(|byte| *byte == b'\n')?;
     let line: Vec<u8> = received.drain(..=end).collect();

@@ -1,18 +1,18 @@
-//! What a script is played on.
+//! The target on which a script is played.
 
 use std::time::Duration;
 
-/// A server, real or not.
+/// A server, real or simulated.
 pub trait Target {
-    /// Sends bytes on a connection of its own and gives the line that came
-    /// back; `None` if the server closed without one.
+    /// Sends bytes on a new connection and returns the line of the answer; `None` if the server
+    /// closed without one.
     ///
     /// # Errors
     ///
     /// If the server cannot be reached.
     fn exchange(&mut self, bytes: &[u8]) -> anyhow::Result<Option<String>>;
 
-    /// Opens a stream with a request line and gives the first line.
+    /// Opens a stream with a request line and returns the first line.
     ///
     /// # Errors
     ///
@@ -26,25 +26,25 @@ pub trait Target {
     /// If there is no such stream.
     fn write(&mut self, stream: &str, bytes: &[u8]) -> anyhow::Result<()>;
 
-    /// Ends the client's half of a stream.
+    /// Closes the client's sending direction of a stream.
     ///
     /// # Errors
     ///
     /// If there is no such stream.
     fn half_close(&mut self, stream: &str) -> anyhow::Result<()>;
 
-    /// Lets time pass and collects what streams receive meanwhile.
+    /// Lets time pass and collects what streams receive.
     ///
     /// # Errors
     ///
     /// If a stream breaks.
     fn wait(&mut self, time: Duration) -> anyhow::Result<()>;
 
-    /// The time since the beginning.
+    /// The time since the start.
     fn now(&self) -> Duration;
 
-    /// Begins a program with the name of an agent in a pane's foreground. It
-    /// draws nothing. Nothing happens where there is no such pane.
+    /// Starts a program with the name of an agent in a pane's foreground. It draws nothing. If
+    /// the pane does not exist, nothing happens.
     ///
     /// # Errors
     ///
@@ -58,15 +58,14 @@ pub trait Target {
     /// If the server cannot be reached.
     fn end(&mut self, pane: &str) -> anyhow::Result<()>;
 
-    /// How much longer than recorded a time to live lasts: between two requests
-    /// real time passes, which none did in a recording.
+    /// How much longer than recorded a ttl lasts, because real time passes between two
+    /// requests.
     fn lag(&self) -> Duration;
 
-    /// How much longer than recorded an event may take. In real time a window
-    /// is exact in the order of events, not in their time.
+    /// How late an event may be. In real time only the order of events is exact.
     fn grace(&self) -> Duration;
 
-    /// Takes the lines that a stream got since the last time, and whether the
-    /// server has closed it.
+    /// Takes the lines that a stream has received since the last call, and whether the server
+    /// has closed it.
     fn take(&mut self, stream: &str) -> (Vec<String>, bool);
 }

@@ -1,4 +1,4 @@
-//! The pure model as a target: time passes only where a script says so.
+//! The pure model as a target. Time passes only when a script says so.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,18 +19,18 @@ pub struct VirtualTarget {
 
 #[derive(Debug)]
 struct Held {
-    /// `None` once the connection is closed.
+    /// `None` if the connection is closed.
     stream: Option<Stream>,
     lines: Vec<String>,
 }
 
 impl VirtualTarget {
-    /// A Herdr 0.8.2 at the start of its time.
+    /// A Herdr 0.8.2 at its start.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with nothing open.
+    /// A Herdr 0.8.2 with nothing open.
     pub fn empty() -> Self {
         let mut folders = Folders::default();
         folders.home = std::env::var("HOME").unwrap_or(folders.home);
@@ -49,7 +49,7 @@ impl VirtualTarget {
 
 impl Target for VirtualTarget {
     fn exchange(&mut self, bytes: &[u8]) -> anyhow::Result<Option<String>> {
-        // Without a newline the server waits for one until it gives up.
+        // Without a newline the server waits until it gives up.
         if !bytes.contains(&b'\n') {
             return Ok(None);
         }
@@ -66,7 +66,7 @@ impl Target for VirtualTarget {
     }
 
     fn write(&mut self, stream: &str, _bytes: &[u8]) -> anyhow::Result<()> {
-        // Any byte ends a stream.
+        // Any byte from the client ends a stream.
         self.held(stream)?.stream = None;
         Ok(())
     }

@@ -1,6 +1,5 @@
-//! Plays a whole recording: one with whole replies, the snapshot after each
-//! step, and the programs in the panes. It needs a server of its own, on which
-//! nothing was opened yet.
+//! Plays a whole recording: one with whole replies, the snapshot after each step, and the
+//! programs in the panes. It needs a server with nothing open.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -13,26 +12,26 @@ use super::run::{self, Difference};
 use super::script::{Look, Step};
 use super::target::Target;
 
-/// Between two looks at panes that settle.
+/// The interval between two looks at panes that settle.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How far the time of a look may be off: the server looks at its panes when it
-/// likes to.
+/// How far the time of a look may differ, since the server does not look at its panes at fixed
+/// times.
 const TOLERANCE_MS: u64 = 600;
 
-/// How long the recorder looked after a program had begun or ended. After a
-/// request it was at least the second, and as long as something happened.
+/// How long the recorder looked after a program had started or ended. After a request it looked
+/// at least this long, and longer while something happened.
 const AFTER_A_PROGRAM_MS: u64 = 5500;
 const AFTER_A_REQUEST_MS: u64 = 3000;
 
-/// How long the recorder listened at the end; each kind has an event a turn.
+/// How long the recorder listened at the end. Each kind sends one event per turn.
 const LISTENED: Duration = Duration::from_millis(1200);
 const TURN: Duration = Duration::from_millis(100);
 
-/// A list of that many events may have been cut off by it.
+/// A list with this many events may have been cut off by that limit.
 const MAY_BE_CUT: usize = 11;
 
-/// What was never recorded.
+/// Fields that were not recorded.
 const LEFT_OUT: [&str; 10] = [
     "scroll",
     "terminal_title",
@@ -46,7 +45,7 @@ const LEFT_OUT: [&str; 10] = [
     "foreground_process_group_id",
 ];
 
-/// What a look keeps of a pane.
+/// The fields of a pane in a look.
 const OF_A_LOOK: [&str; 8] = [
     "agent",
     "agent_status",
@@ -58,16 +57,16 @@ const OF_A_LOOK: [&str; 8] = [
     "focused",
 ];
 
-/// See the module.
+/// Plays a whole recording.
 pub(super) struct Whole<'a> {
     target: &'a mut dyn Target,
-    /// The terminal ids by what the recording calls them.
+    /// The terminal ids by the recording's names for them.
     terminals: BTreeMap<String, String>,
     snapshot: Value,
     began: Option<Began>,
 }
 
-/// The last thing that was done, which may take a while to settle.
+/// The last action, which may take some time to settle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Began {
     Program,
@@ -75,7 +74,7 @@ enum Began {
 }
 
 impl<'a> Whole<'a> {
-    /// Opens the workspace that every whole recording begins with.
+    /// Opens the workspace with which every whole recording begins.
     pub(super) fn begin(target: &'a mut dyn Target) -> anyhow::Result<Self> {
         let mut whole =
             Self { target, terminals: BTreeMap::new(), snapshot: Value::Null, began: None };
@@ -125,8 +124,8 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// The distinct looks of the panes must come in the recorded order, and about
-    /// when they were recorded.
+    /// The distinct looks of the panes have to come in the recorded order and at about the
+    /// recorded times.
     fn settle(
         &mut self,
         recorded: &[Look],
@@ -152,7 +151,7 @@ impl<'a> Whole<'a> {
             }
             self.target.wait(LOOK)?;
         }
-        // What was over that soon, only one of both may have seen.
+        // A look that was over so soon may have been seen on one side only.
         let late = |looks: &[Look]| looks.get(1).is_some_and(|next| next.after_ms <= TOLERANCE_MS);
         let (skipped, missed) = match recorded.len().cmp(&came.len()) {
             Ordering::Less => (0, usize::from(late(&came))),
@@ -185,13 +184,13 @@ impl<'a> Whole<'a> {
         Ok(Value::Object(panes.iter().map(look).collect()))
     }
 
-    /// One stream for each kind, and all that it replays.
+    /// Opens one stream for each kind, and compares everything that it replays.
     fn events(&mut self, recorded: &Map<String, Value>) -> anyhow::Result<Option<Difference>> {
         for kind in recorded.keys() {
             let params = json!({ "subscriptions": [{ "type": kind }] });
             self.target.open(kind, &run::request("s", "events.subscribe", &params))?;
         }
-        // A recorder on a busy machine listened for longer than it meant to.
+        // On a busy machine the recorder listened for longer.
         let most = recorded.values().filter_map(Value::as_array).map(Vec::len).max();
         let listened =
             LISTENED.max(TURN * u32::try_from(most.unwrap_or(0) + 1).unwrap_or(u32::MAX));
@@ -266,7 +265,7 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// A line without what was never recorded; of an error the code.
+/// A line without the fields that were not recorded; of an error the code.
 fn parsed(line: Option<&str>) -> Value {
     fn strip(value: &mut Value) {
         match value {

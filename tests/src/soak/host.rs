@@ -1,4 +1,4 @@
-//! One host after the other in a pane: what it says, and how it ends.
+//! The hosts that run in a pane one after the other: what they report, and how they end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use fastrand::Rng;
 
 use super::GRACE;
-use super::board::{Board, Row, TOKEN, Wanted};
+use super::expectations::{Expectations, Row, TOKEN, Wanted};
 use super::pane::{Line, Shell, kill, rest};
 use crate::stage::Stage;
 
@@ -19,25 +19,36 @@ enum Kind {
     OneShot,
 }
 
-/// Plays hosts in a pane until it is over, and leaves nothing.
-pub(super) fn play(stage: &Stage, pane: usize, board: &Board, rng: Rng, over: &AtomicBool) {
+/// Plays hosts in a pane until `over` is set, and leaves nothing on it.
+pub(super) fn play(
+    stage: &Stage,
+    pane: usize,
+    expectations: &Expectations,
+    rng: Rng,
+    over: &AtomicBool,
+) {
     let agent = format!("bot{pane}");
-    let mut actor =
-        Actor { shell: Shell::of(stage, board), pane, board, rng, agent, row: Row::default() };
+    let mut actor = Actor {
+        shell: Shell::of(stage, expectations),
+        pane,
+        expectations,
+        rng,
+        agent,
+        row: Row::default(),
+    };
     while !over.load(Ordering::Relaxed) {
         let kinds = [Kind::Run, Kind::Exec, Kind::Exec, Kind::Exec, Kind::Attach, Kind::OneShot];
         let kind = actor.rng.choice(kinds).unwrap_or(Kind::Exec);
         actor.play_host(kind, true);
     }
-    // What a host left that was killed together with its reporter is taken off
-    // by the next run.
+    // The next run clears what a host left that was killed together with its reporter.
     actor.play_host(Kind::Exec, false);
 }
 
 struct Actor<'a> {
     shell: Shell<'a>,
     pane: usize,
-    board: &'a Board,
+    expectations: &'a Expectations,
     rng: Rng,
     agent: String,
     row: Row,
@@ -45,7 +56,7 @@ struct Actor<'a> {
 
 impl Actor<'_> {
     fn play_host(&mut self, kind: Kind, rough: bool) {
-        self.board.host();
+        self.expectations.host();
         self.row = Row { agent: self.agent.clone(), ..Row::default() };
         match kind {
             Kind::Run => self.play_run(rough),
@@ -72,15 +83,15 @@ impl Actor<'_> {
         } else {
             self.say("the input ends", Wanted::Nothing);
         }
-        // The end of the input.
+        // This ends the input.
         drop(line);
     }
 
-    /// Something that a host of event lines says.
+    /// An event of a host that writes event lines.
     fn event(&mut self, number: u32) -> Vec<String> {
         let text = format!("{} {number}", self.agent);
         let event = |body: &str| format!("{{\"event\":{body}}}");
-        // The first word claims.
+        // The first event has to claim the pane.
         match if number == 0 { 0 } else { self.rng.u8(..6) } {
             0 => {
                 self.row.state = "working";
@@ -157,7 +168,7 @@ impl Actor<'_> {
         }
     }
 
-    /// Something that a hook says.
+    /// A one-shot of a hook.
     fn hook(&mut self, line: &mut Line, number: u32) {
         let text = format!("{} {number}", self.agent);
         let words = match self.rng.u8(..6) {
@@ -189,14 +200,14 @@ impl Actor<'_> {
         line.tell(&words);
     }
 
-    /// Another agent under the first one: what it says goes nowhere.
+    /// Starts another agent inside the first one. Its reports have no effect.
     fn nested(&mut self, line: &mut Line) {
         self.say_row("a nested exec");
         line.tell("hsr exec --agent child sh -c 'hsr title Child; hsr state idle; sleep 0.3'");
         self.pause();
     }
 
-    /// Ctrl-Z, perhaps another agent in front, and `fg`.
+    /// Stops the agent with Ctrl-Z, may start another agent, and continues with `fg`.
     fn suspended(&mut self) {
         let row = self.row.clone();
         self.shell.press("ctrl+z");
@@ -218,7 +229,7 @@ impl Actor<'_> {
             };
             self.say("another agent in front", Wanted::Row(asks));
             line.tell(&format!("hsr state blocked --label {front}"));
-            // Long enough for a lie to be one.
+            // Long enough for a lie to be counted.
             rest(GRACE * 2);
             self.say_row("the agent in front ends");
             line.tell("exit 0");
@@ -278,10 +289,10 @@ impl Actor<'_> {
     }
 
     fn say(&mut self, word: &str, wanted: Wanted) {
-        self.board.say(self.pane, word, wanted);
+        self.expectations.say(self.pane, word, wanted);
     }
 
-    /// Mostly short, sometimes long enough for a lie to be one.
+    /// Waits, mostly for a short time, sometimes long enough for a lie to be counted.
     fn pause(&mut self) {
         let most = if self.rng.u8(..6) == 0 { 5_000 } else { 600 };
         rest(Duration::from_millis(self.rng.u64(20..most)));

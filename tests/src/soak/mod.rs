@@ -1,12 +1,12 @@
-//! Random hosts in real panes, real trouble, and a checker that compares each
-//! pane with what its entitled host last said.
+//! Random hosts in real panes, real trouble, and a checker that compares each pane with what
+//! its entitled host last reported.
 //!
-//! Each pane has a thread that plays one host after the other (`host`). What
-//! the pane has to show is on the board (`board`), and the checker counts how
-//! long it shows something else. Trouble with the server comes from the calling
-//! thread, and while there is trouble nothing counts.
+//! Each pane has a thread that plays one host after the other (`host`). The expectations
+//! (`expectations`) have what each pane has to show, and the checker counts how long a pane
+//! shows something else. The calling thread makes trouble for the server, during which nothing
+//! counts.
 
-mod board;
+mod expectations;
 mod host;
 mod pane;
 
@@ -17,52 +17,52 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 
 use crate::stage::{HERDR_BIN, Share, Stage};
-use board::Board;
+use expectations::Expectations;
 
-/// How long the panes may take to be right after the last word, or after
-/// trouble with the server.
+/// How long a pane may take to be right after the last report, or after trouble with the
+/// server.
 const GRACE: Duration = Duration::from_secs(3);
-/// Between two looks at the panes.
+/// The interval between two looks at the panes.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What to run.
+/// The options of a run.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How long hosts come and go.
+    /// How long new hosts are started.
     pub time: Duration,
-    /// How many panes there are.
+    /// The number of panes.
     pub panes: usize,
-    /// What everything random is drawn from.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Whether to say what every host does.
+    /// Whether to print what every host does.
     pub verbose: bool,
 }
 
-/// What was seen.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Each pane that showed something else for too long, in words.
+    /// Each pane that showed something else for too long, with an explanation.
     pub lies: Vec<String>,
     /// How often a pane was compared with what it has to show.
     pub looks: u64,
-    /// How many hosts there were.
+    /// The number of hosts.
     pub hosts: u64,
-    /// How many words they said.
+    /// The number of actions of all hosts.
     pub words: u64,
     /// How often the server was handed off or frozen.
     pub troubles: u64,
-    /// The longest that a pane was wrong.
+    /// The longest time for which a pane was wrong.
     pub longest: Duration,
 }
 
-/// Runs hosts for some time, then lets all of them end, and looks once more.
+/// Runs hosts for some time, lets all of them end, and checks the panes once more.
 ///
 /// # Panics
 ///
 /// If the server does not start.
 pub fn run(options: &Options) -> Report {
     let stages: Vec<Stage> = (0..options.panes).map(|_| stage()).collect();
-    let board = Board::new(options.panes, options.verbose);
+    let expectations = Expectations::new(options.panes, options.verbose);
     let over = AtomicBool::new(false);
     let mut rng = Rng::with_seed(options.seed);
     std::thread::scope(|scope| {
@@ -71,28 +71,28 @@ pub fn run(options: &Options) -> Report {
             .enumerate()
             .map(|(number, stage)| {
                 let rng = rng.fork();
-                let (board, over) = (&board, &over);
-                scope.spawn(move || host::play(stage, number, board, rng, over))
+                let (expectations, over) = (&expectations, &over);
+                scope.spawn(move || host::play(stage, number, expectations, rng, over))
             })
             .collect();
-        let checker = scope.spawn(|| check(&stages, &board));
+        let checker = scope.spawn(|| check(&stages, &expectations));
         let end = Instant::now() + options.time;
         while Instant::now() < end {
             pane::rest(Duration::from_millis(rng.u64(2_000..8_000)).min(options.time / 4));
-            trouble(&stages[0], &board, &mut rng);
+            trouble(&stages[0], &expectations, &mut rng);
         }
         over.store(true, Ordering::Relaxed);
         for actor in actors {
             if let Err(panic) = actor.join() {
-                board.finish();
+                expectations.finish();
                 std::panic::resume_unwind(panic);
             }
         }
-        // What the last hosts left has its time, too.
+        // The pane of the last host has the same time to become right.
         pane::rest(GRACE + LOOK * 5);
-        board.finish();
+        expectations.finish();
         let looks = checker.join().unwrap_or_default();
-        board.report(looks)
+        expectations.report(looks)
     })
 }
 
@@ -103,9 +103,9 @@ fn stage() -> Stage {
     }
 }
 
-/// One handoff or one freeze of the server.
-fn trouble(stage: &Stage, board: &Board, rng: &mut Rng) {
-    board.trouble(|| {
+/// Hands the server off or freezes it.
+fn trouble(stage: &Stage, expectations: &Expectations, rng: &mut Rng) {
+    expectations.trouble(|| {
         if rng.bool() {
             stage.hand_off();
         } else {
@@ -116,16 +116,17 @@ fn trouble(stage: &Stage, board: &Board, rng: &mut Rng) {
     });
 }
 
-/// Compares the panes with the board until it is finished; how often it did.
-fn check(stages: &[Stage], board: &Board) -> u64 {
+/// Compares the panes with the expectations until the run is finished. Returns the number of
+/// looks.
+fn check(stages: &[Stage], expectations: &Expectations) -> u64 {
     let mut looks = 0;
-    while !board.is_finished() {
+    while !expectations.is_finished() {
         pane::rest(LOOK);
         for (number, stage) in stages.iter().enumerate() {
-            let said = board.read(number);
-            // A server that does not answer is not one that lies.
+            let expected = expectations.read(number);
+            // A server that does not answer shows nothing wrong.
             if let Ok(seen) = stage.ask(&herdr_proto::PaneGet::new(stage.pane().clone())) {
-                board.compare(number, &said, &seen.pane);
+                expectations.compare(number, &expected, &seen.pane);
                 looks += 1;
             }
         }

@@ -1,4 +1,4 @@
-//! A pane's shell, and the processes in the pane.
+//! The shell of a pane, and the processes in the pane.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -10,10 +10,10 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::board::Board;
+use super::expectations::Expectations;
 use crate::stage::{PATIENCE, Stage, sidecar, until};
 
-/// The program that plays an agent: it does what it is told line by line.
+/// The program that plays an agent. It executes the lines it is sent.
 const AGENT: &str = "\
 #!/bin/sh
 echo $$ >\"$1.pid\"
@@ -21,32 +21,32 @@ exec 3<>\"$1.fifo\"
 while read -r line <&3; do eval \"$line\"; done
 ";
 
-/// A shell in a pane, with a folder for what it needs.
+/// A shell in a pane, with a folder for its files.
 pub(super) struct Shell<'a> {
     stage: &'a Stage,
-    board: &'a Board,
+    expectations: &'a Expectations,
     folder: PathBuf,
     hosts: u32,
 }
 
-/// Where a host is told what to do, and which process it is.
+/// A named pipe on which a host receives its commands, and the host's pid.
 pub(super) struct Line {
     path: PathBuf,
     fifo: File,
 }
 
-/// Lets some time pass.
+/// Waits for some time.
 pub(super) fn rest(time: Duration) {
     until(time, || None::<()>);
 }
 
 impl<'a> Shell<'a> {
-    pub(super) fn of(stage: &'a Stage, board: &'a Board) -> Self {
+    pub(super) fn of(stage: &'a Stage, expectations: &'a Expectations) -> Self {
         let folder = stage.folder().to_owned();
         let agent = folder.join("agent");
         fs::write(&agent, AGENT).expect("the agent can be written");
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).expect("it is ours");
-        let shell = Self { stage, board, folder, hosts: 0 };
+        let shell = Self { stage, expectations, folder, hosts: 0 };
         assert!(stage.has_shell(), "hosts need a pane with a shell");
         let program = sidecar().display();
         let at = shell.folder.display();
@@ -68,20 +68,20 @@ impl<'a> Shell<'a> {
         self.call("pane.send_keys", &json!({ "pane_id": self.stage.pane(), "keys": [key] }));
     }
 
-    /// A new line to a host, and its name in the folder.
+    /// A new pipe to a host, and its name in the folder.
     pub(super) fn line(&mut self) -> (String, Line) {
         self.hosts += 1;
         let name = format!("host{}", self.hosts);
         let path = self.folder.join(&name);
         let fifo = path.with_extension("fifo");
         mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("a fifo");
-        // Both ends, so that neither side waits for the other.
+        // Opened for reading and writing, so that neither side waits for the other.
         let fifo = OpenOptions::new().read(true).write(true).open(fifo).expect("it is there");
         (name, Line { path, fifo })
     }
 
-    /// The reporters that run in the pane: the sidecar's processes, but for
-    /// commands that have become somebody else.
+    /// The reporters in the pane: processes of the sidecar, except those that have become
+    /// another command.
     pub(super) fn reporters(&self) -> Vec<Pid> {
         let pane = format!("HERDR_PANE_ID={}", self.stage.pane());
         let folder = format!("HOME={}", self.folder.display());
@@ -101,7 +101,7 @@ impl<'a> Shell<'a> {
     }
 
     fn call(&self, method: &str, params: &serde_json::Value) {
-        self.board.while_well(|| self.stage.call(method, params));
+        self.expectations.while_well(|| self.stage.call(method, params));
     }
 }
 
@@ -110,7 +110,7 @@ impl Line {
         self.fifo.write_all(format!("{line}\n").as_bytes()).expect("a fifo takes a line");
     }
 
-    /// Waits until the agent at this line runs.
+    /// Waits until the agent at this pipe runs.
     pub(super) fn pid(&self) -> Pid {
         let pid = || {
             let text = fs::read_to_string(self.path.with_extension("pid")).ok()?;
@@ -120,7 +120,7 @@ impl Line {
     }
 }
 
-/// Kills a process, if it is still there, and waits for its end.
+/// Kills a process, if it still runs, and waits for its end.
 pub(super) fn kill(pid: Pid) {
     let _ = kill_process(pid, Signal::KILL);
     let proc = PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));

@@ -1,8 +1,8 @@
-/// Makes two tests of each body: one on the fake, and one on the program that
-/// `HERDR_BIN` names, which says that it is skipped where none is named.
+/// Makes two tests of each body: one on the fake, and one on the program that `HERDR_BIN`
+/// names, which reports that it is skipped if there is none.
 ///
-/// A body is a function of a [`Stage`](crate::stage::Stage). Those under
-/// `shared` get a pane of one server, those under `own` a server of their own.
+/// A body is a function of a [`Stage`](crate::stage::Stage). Bodies under `shared` get a pane
+/// on a common server, those under `own` a server of their own.
 #[macro_export]
 macro_rules! bodies {
     ($(shared: $($shared:ident),+ $(,)?;)? $(own: $($own:ident),+ $(,)?;)?) => {

@@ -1,4 +1,4 @@
-//! What a reader of the pane sees, now or at last.
+//! Reading what the pane shows, now or eventually.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use super::poll::until_on_time;
 use super::{AGENT, PATIENCE, Stage, Watch, until};
 
 impl Stage {
-    /// Asks for something that changes nothing, again if need be: a server that
-    /// is just being replaced does not answer. `None` if it is refused.
+    /// Makes a request that changes nothing, and repeats it if necessary: a server that is
+    /// being replaced does not answer. `None` if it is refused.
     ///
     /// # Panics
     ///
@@ -28,7 +28,7 @@ impl Stage {
         answer.unwrap_or_else(|| panic!("{}: {last:?}", C::METHOD))
     }
 
-    /// The pane as a reader sees it now; `None` if there is no such pane.
+    /// The pane as a reader sees it now; `None` if it does not exist.
     pub fn look(&self) -> Option<PaneInfo> {
         self.read(&PaneGet::new(self.pane().clone())).map(|reply| reply.pane)
     }
@@ -37,32 +37,32 @@ impl Stage {
     ///
     /// # Panics
     ///
-    /// If it does not tell.
+    /// If there is no answer.
     pub fn panes(&self) -> Vec<PaneInfo> {
         self.read(&PaneList::default()).expect("the panes").panes
     }
 
-    /// The pane, which must exist.
+    /// The pane, which has to exist.
     ///
     /// # Panics
     ///
-    /// If it does not.
+    /// If it does not exist.
     pub fn seen(&self) -> PaneInfo {
         self.look().expect("the pane exists")
     }
 
-    /// Waits until the pane looks as it should.
+    /// Waits until `satisfied` is true for the pane.
     ///
     /// # Panics
     ///
-    /// If it does not within [`PATIENCE`]; the message holds what was seen last.
+    /// If it is not true within [`PATIENCE`]. The message has the last observation.
     #[track_caller]
     pub fn wait(&self, satisfied: impl Fn(&PaneInfo) -> bool) -> PaneInfo {
         self.wait_within(PATIENCE, satisfied)
     }
 
-    /// The same, where a bound was promised. It is one for a server that answers
-    /// on a machine that is not busy: what these two take longer is not counted.
+    /// As [`wait`](Self::wait), within a promised bound. The bound is for a responsive server
+    /// on a machine that is not busy, so delays of these two do not count.
     ///
     /// # Panics
     ///
@@ -74,7 +74,7 @@ impl Stage {
             .unwrap_or_else(|| panic!("after {bound:?} the pane shows {:#?}", look()))
     }
 
-    /// The same for a pane that may have got another id.
+    /// As [`wait_within`](Self::wait_within), for a pane whose id may have changed.
     ///
     /// # Panics
     ///
@@ -90,7 +90,7 @@ impl Stage {
             .unwrap_or_else(|| panic!("after {bound:?} the panes show {:#?}", look()))
     }
 
-    /// Waits until the row is [`AGENT`]'s in this state; idle is also done.
+    /// Waits until the row is [`AGENT`]'s with this state. Done counts as idle.
     ///
     /// # Panics
     ///
@@ -100,7 +100,7 @@ impl Stage {
         self.wait(|pane| shows(pane, state))
     }
 
-    /// Waits until nothing of ours is on the pane.
+    /// Waits until the pane shows nothing of [`AGENT`].
     ///
     /// # Panics
     ///
@@ -116,19 +116,19 @@ impl Stage {
         })
     }
 
-    /// Delivers what a reporter has, and gives the pane as it is then.
+    /// Delivers the pending reports of a reporter, and returns the pane after that.
     ///
     /// # Panics
     ///
-    /// If it is not delivered.
+    /// If they are not delivered.
     #[track_caller]
     pub fn flushed(&self, reporter: &Handle) -> PaneInfo {
         assert_eq!(reporter.flush(PATIENCE), Flushed::Delivered);
         self.seen()
     }
 
-    /// The number that rises whenever the effective state of this pane changes,
-    /// also where nobody saw it.
+    /// The number that rises whenever the effective state of this pane changes, even if no
+    /// reader saw it.
     ///
     /// # Panics
     ///
@@ -144,7 +144,7 @@ impl Stage {
     }
 }
 
-/// Whether the row is [`AGENT`]'s in this state; idle is also done.
+/// Whether the row is [`AGENT`]'s with this state. Done counts as idle.
 pub fn shows(pane: &PaneInfo, state: &str) -> bool {
     pane.agent.as_deref() == Some(AGENT) && pane.agent_status.same_as(&state.into())
 }

@@ -1,17 +1,17 @@
-//! Where end-to-end bodies run: a pane of their own on a server that is
-//! `fake-herdr` in this process or, if `HERDR_BIN` names a program, that one.
+//! Where end-to-end bodies run: each has a pane of its own on a server, which is `fake-herdr`
+//! in this process or the program that `HERDR_BIN` names.
 //!
-//! A body knows neither: it asks the server, and where servers differ in what
-//! they can do it asks for that ([`Stage::has_shell`], [`Stage::requests`]).
-//! [`bodies!`](crate::bodies) makes both tests of each.
+//! A body does not know which one it is. Where servers differ in their abilities, it asks
+//! ([`Stage::has_shell`], [`Stage::requests`]). [`bodies!`](crate::bodies) makes both tests of
+//! each body.
 
 mod bodies;
+mod diagnostics;
 mod look;
 mod poll;
 mod program;
 mod server;
 mod sidecar;
-mod told;
 mod watch;
 
 use std::io::Write as _;
@@ -28,30 +28,30 @@ use tempfile::TempDir;
 
 use server::{Kind, Server};
 
+pub use diagnostics::Diagnostics;
 pub use look::shows;
 pub use poll::{PATIENCE, pace, until};
 pub use program::HERDR_BIN;
 pub use server::{Refused, Thaw};
 pub use sidecar::{Sidecar, sidecar};
-pub use told::Told;
 pub use watch::Watch;
 
-/// The label that bodies report under; no agent that Herdr knows.
+/// The label that bodies report under. Herdr knows no agent of this name.
 pub const AGENT: &str = "stagehost";
 
-/// The source that goes with [`AGENT`].
+/// The source that belongs to [`AGENT`].
 pub const SOURCE: &str = "custom:stagehost";
 
 /// Whether bodies share a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
-    /// One for all that run.
+    /// One server for all bodies that run.
     Shared,
-    /// One of its own, for a body that restarts it, hands it off or stops it.
+    /// A server of its own, for a body that restarts it, hands it off or stops it.
     Own,
 }
 
-/// A pane of a body's own, in a workspace that is removed with it.
+/// A pane for one body, in a workspace that is removed afterwards.
 #[derive(Debug)]
 pub struct Stage {
     server: Arc<Server>,
@@ -65,23 +65,22 @@ impl Stage {
     ///
     /// # Panics
     ///
-    /// If the server cannot be started; so do all methods here if it does not
-    /// answer.
+    /// If the server cannot be started. All methods panic if it does not answer.
     pub fn fake(share: Share) -> Self {
         Self::on(&Kind::Fake, share)
     }
 
-    /// A pane on the program that `HERDR_BIN` names; without one it says so and
-    /// gives none.
+    /// A pane on the program that `HERDR_BIN` names. Without one, prints that the body is
+    /// skipped and returns `None`.
     ///
     /// # Panics
     ///
     /// If the program does not start.
     pub fn live(share: Share, body: &str) -> Option<Self> {
-        static TOLD: Once = Once::new();
+        static SKIP_NOTICE: Once = Once::new();
         let Some(bin) = program::named() else {
-            // A test's own output shows only if it fails.
-            TOLD.call_once(|| {
+            // The output of a test is printed only if the test fails.
+            SKIP_NOTICE.call_once(|| {
                 let why = "the live tests are skipped: HERDR_BIN names no program";
                 let _ = writeln!(std::io::stderr(), "{why}");
             });
@@ -100,11 +99,11 @@ impl Stage {
         Self::on(&Kind::Program(program.to_owned()), share)
     }
 
-    /// The program that `HERDR_BIN` names, or else the fake's.
+    /// The program that `HERDR_BIN` names, or the fake's program.
     ///
     /// # Panics
     ///
-    /// If the fake's cannot be built.
+    /// If the fake's program cannot be built.
     pub fn program() -> PathBuf {
         program::named().unwrap_or_else(sidecar::fake_herdr)
     }
@@ -120,8 +119,8 @@ impl Stage {
         Self { server, workspace, pane, folder }
     }
 
-    /// The program that `HERDR_BIN` names, with nothing open; its socket lives as
-    /// long as what is given.
+    /// The program that `HERDR_BIN` names, with nothing open. Its socket exists as long as the
+    /// returned value.
     ///
     /// # Panics
     ///
@@ -140,12 +139,12 @@ impl Stage {
         &self.workspace
     }
 
-    /// Where the server listens.
+    /// The path of the server's socket.
     pub fn socket(&self) -> &Path {
         self.server.socket()
     }
 
-    /// The client that the stage itself uses.
+    /// The client that the stage uses.
     pub fn client(&self) -> &Client {
         self.server.client()
     }
@@ -155,33 +154,33 @@ impl Stage {
         self.folder.path()
     }
 
-    /// The fake itself, where the body has to make something go wrong.
+    /// The fake, for bodies that set faults.
     pub fn as_fake(&self) -> Option<&FakeHerdr> {
         self.server.fake()
     }
 
-    /// A pane's reporter under [`AGENT`], started.
+    /// A started reporter for the pane under [`AGENT`].
     pub fn reporter(&self) -> Reporter {
         self.reporter_with(|_| {})
     }
 
-    /// The same with other settings.
+    /// As [`reporter`](Self::reporter), with other settings.
     ///
     /// # Panics
     ///
-    /// If it is inert.
+    /// If the reporter is inert.
     pub fn reporter_with(&self, change: impl FnOnce(&mut Config)) -> Reporter {
         let reporter = self.builder(AGENT, change).start();
         assert!(reporter.is_active());
         reporter
     }
 
-    /// A reporter of another label or start.
+    /// A builder for a reporter with another label.
     pub fn builder(&self, agent: &str, change: impl FnOnce(&mut Config)) -> Builder {
         let mut config = Config::default();
         // The test does not run in the pane that it reports on.
         config.any_pane = true;
-        // The fake's log counts, and a copy would count twice.
+        // The fake's log is counted, and a copy would count twice.
         config.hedge = self.as_fake().is_none();
         config.runtime_folder = Some(self.folder.path().join("leases"));
         change(&mut config);
@@ -189,7 +188,7 @@ impl Stage {
         Reporter::builder(agent).config(config).endpoint(endpoint)
     }
 
-    /// The sidecar on this pane, under [`AGENT`], with more arguments.
+    /// The sidecar on this pane under [`AGENT`], with more arguments.
     pub fn sidecar(&self, more: &[&str]) -> Sidecar {
         let socket = self.socket().to_string_lossy();
         let at =
@@ -197,7 +196,7 @@ impl Stage {
         Sidecar::start(self.folder.path(), &[&at, more].concat())
     }
 
-    /// Makes a request of any method.
+    /// Makes a request with any method.
     ///
     /// # Errors
     ///
@@ -210,7 +209,7 @@ impl Stage {
     ///
     /// # Panics
     ///
-    /// If it is.
+    /// If it is refused.
     pub fn call(&self, method: &str, params: &Value) -> Value {
         self.try_call(method, params).unwrap_or_else(|code| panic!("{method} {params}: {code:?}"))
     }
@@ -224,8 +223,7 @@ impl Stage {
         self.server.ask(call)
     }
 
-    /// Reports a state as somebody else would, or as an earlier run of the same
-    /// host.
+    /// Reports a state as another program would, or as an earlier run of the same host.
     pub fn report_as(&self, source: &str, agent: &str, state: &str, seq: Option<u64>) {
         let mut params =
             json!({ "pane_id": self.pane, "source": source, "agent": agent, "state": state });
@@ -235,8 +233,8 @@ impl Stage {
         self.call("pane.report_agent", &params);
     }
 
-    /// Whether a process is behind the pane, as on a real server. It may start
-    /// a moment after its pane.
+    /// Whether there is a process behind the pane, as on a real server. It may start a moment
+    /// after the pane is created.
     ///
     /// # Panics
     ///
@@ -249,11 +247,11 @@ impl Stage {
         until(Duration::from_secs(5), shell).is_some()
     }
 
-    /// The requests about this pane that the server got, if it can be asked.
+    /// The requests about this pane that the server has received, if it can be asked.
     ///
     /// # Panics
     ///
-    /// If one is not JSON, which none of ours is.
+    /// If one is not JSON.
     pub fn requests(&self) -> Option<Vec<Value>> {
         let log = self.as_fake()?.log().into_iter();
         let requests =
@@ -265,7 +263,7 @@ impl Stage {
         )
     }
 
-    /// Stops the server and starts it again, at the same path.
+    /// Stops the server and starts it again at the same path.
     pub fn restart(&self) {
         self.server.restart();
     }
@@ -275,14 +273,14 @@ impl Stage {
         self.server.stop();
     }
 
-    /// Freezes the server until what this gives goes.
+    /// Freezes the server until the returned value is dropped.
     pub fn freeze(&self) -> Thaw<'_> {
         self.server.freeze()
     }
 
-    /// Hands the panes over to a new server, if this one can, and says how long
-    /// that took. A busy machine may make it fail; the server that was there
-    /// serves on then, and it is tried again.
+    /// Hands the panes over to a new server process, if this server can do that, and returns
+    /// how long it took. On a busy machine it may fail; then the old process continues, and it
+    /// is tried again.
     ///
     /// # Panics
     ///
@@ -300,8 +298,7 @@ impl Stage {
         handed_off.expect("a handoff succeeds")
     }
 
-    /// Makes a workspace again in the place of one that the server has not kept
-    /// over a restart.
+    /// Creates the workspace again if the server has not kept it over a restart.
     ///
     /// # Panics
     ///
@@ -319,12 +316,12 @@ impl Stage {
     }
 }
 
-/// A server of its own on which nothing was opened yet.
+/// A server of its own with nothing open.
 #[derive(Debug)]
 pub struct Unopened(Server);
 
 impl Unopened {
-    /// Where it listens.
+    /// The path of the server's socket.
     pub fn socket(&self) -> &Path {
         self.0.socket()
     }
@@ -332,12 +329,12 @@ impl Unopened {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // The body may have stopped the server, or moved the pane away.
+        // The body may have stopped the server or moved the pane away.
         let _ = self.server.attempt("workspace.close", &json!({ "workspace_id": self.workspace }));
     }
 }
 
-/// Says that a body, or a part of one, was not run here.
+/// Reports that a body, or a part of one, was not run.
 #[expect(clippy::print_stderr, reason = "a test says what it left out")]
 pub fn skipped(body: &str, why: &str) {
     eprintln!("{body} is skipped: {why}");

@@ -1,16 +1,16 @@
-//! Waiting for what a server shows: the one place where a test waits.
+//! Waiting for what a server shows. Tests wait nowhere else.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long anything may take before a body fails. Never how long it takes.
+/// How long anything may take before a body fails. It says nothing about how long it takes.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Between two looks. A pane can only be asked for: nothing on a real server
-/// tells of tokens, of a guard that hides, or of a time to live that is over.
+/// The interval between two looks. The pane has to be polled, because a real server sends no
+/// events about tokens, hidden metadata or expired ttls.
 const LOOK: Duration = Duration::from_millis(30);
 
-/// Looks again and again until there is something, `patience` at most.
+/// Calls `look` until it returns something, for at most `patience`.
 pub fn until<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + patience;
     loop {
@@ -24,9 +24,9 @@ pub fn until<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Opti
     }
 }
 
-/// As [`until`], where a bound was promised: the time that a server does not
-/// answer (an error) does not count, and of a late answer or a late turn of this
-/// process only what it would have taken on a machine that is not busy.
+/// As [`until`], within a promised bound. The time in which the server does not answer (an
+/// error) does not count. Of a late answer or a late turn of this process, only the time counts
+/// that it takes on a machine that is not busy.
 pub(super) fn until_on_time<T, E>(
     bound: Duration,
     mut look: impl FnMut() -> Result<Option<T>, E>,
@@ -50,8 +50,7 @@ pub(super) fn until_on_time<T, E>(
     }
 }
 
-/// Does something `times` times in `span`, evenly, as a host would; late turns
-/// follow at once.
+/// Calls `turn` `times` times within `span`, evenly spaced. Late turns follow at once.
 pub fn pace(times: u32, span: Duration, mut turn: impl FnMut(u32)) {
     let start = Instant::now();
     for number in 0..times {

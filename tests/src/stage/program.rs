@@ -1,4 +1,4 @@
-//! The program that `HERDR_BIN` names, started as `herdr server` is.
+//! The program that `HERDR_BIN` names, started like `herdr server`.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -13,13 +13,13 @@ use tempfile::TempDir;
 
 use super::poll;
 
-/// Names the program that the bodies run on besides the fake.
+/// The variable that names the program on which the bodies run besides the fake.
 pub const HERDR_BIN: &str = "HERDR_BIN";
 
-/// How long it may take to start, and to end once it was told to.
+/// How long it may take to start, and to end after it was told to.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a Herdr of its own needs to know: it asks nobody's server for updates.
+/// The settings of a private Herdr, which does not look for updates.
 const SETTINGS: &str = "\
 onboarding = false
 
@@ -28,7 +28,7 @@ version_check = false
 manifest_check = false
 ";
 
-/// A program and the private folder that it knows as its home.
+/// A running program with a private home folder.
 #[derive(Debug)]
 pub(super) struct Program {
     bin: PathBuf,
@@ -36,24 +36,24 @@ pub(super) struct Program {
     child: Option<Child>,
 }
 
-/// The program that the bodies run on, if one is named.
+/// The program on which the bodies run, if one is named.
 pub(super) fn named() -> Option<PathBuf> {
     let bin = PathBuf::from(env::var_os(HERDR_BIN).filter(|bin| !bin.is_empty())?);
-    // Tests run in their package's folder; whoever names a relative path means
-    // the one that cargo was called in, as a rule the workspace's.
+    // Tests run in the folder of their package, but a relative path usually refers to the
+    // folder in which cargo was called, which is the workspace's.
     if bin.is_relative() && bin.components().count() > 1 {
         return Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(bin));
     }
     Some(bin)
 }
 
-/// The variables of Herdr in this process's environment, whatever they are.
+/// All of Herdr's variables in the environment of this process.
 pub(super) fn herdr_variables() -> impl Iterator<Item = OsString> {
     env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("HERDR_"))
 }
 
-/// A folder for sockets: where temporary files have a long path, none of the
-/// names in it would fit into an address.
+/// A folder for sockets. If the path for temporary files is long, a socket in it would not fit
+/// into an address.
 pub(super) fn folder(prefix: &str) -> io::Result<TempDir> {
     const LONG: usize = 40;
     let mut builder = tempfile::Builder::new();
@@ -65,7 +65,7 @@ pub(super) fn folder(prefix: &str) -> io::Result<TempDir> {
 }
 
 impl Program {
-    /// Starts it; it is not ready yet.
+    /// Starts the program. It is not ready yet.
     pub(super) fn start(bin: &Path) -> io::Result<Self> {
         let folder = folder("herdr-stage")?;
         let mut private = fs::DirBuilder::new();
@@ -79,15 +79,15 @@ impl Program {
         Ok(program)
     }
 
-    /// Starts it once more, at the same path and with what it kept on disk.
+    /// Starts the program again at the same path and with the state it kept.
     pub(super) fn spawn(&mut self) -> io::Result<()> {
         let folder = self.folder.path();
         let mut command = Command::new(&self.bin);
         for name in herdr_variables() {
             command.env_remove(name);
         }
-        // Whatever else it keeps goes below its home, and its shells read no
-        // file of the surrounding one.
+        // It keeps all other files below its home, and its shells read no files of the
+        // surrounding one.
         for name in ["XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "ENV", "BASH_ENV"] {
             command.env_remove(name);
         }
@@ -111,7 +111,7 @@ impl Program {
         self.folder.path().join("herdr.sock")
     }
 
-    /// Where its shells start.
+    /// The folder in which its shells start.
     pub(super) fn work(&self) -> PathBuf {
         self.folder.path().join("work")
     }
@@ -120,7 +120,7 @@ impl Program {
     ///
     /// # Panics
     ///
-    /// If it ends instead, or takes too long; the message holds what it said.
+    /// If it ends or takes too long. The message has its output.
     pub(super) fn await_ready(&mut self, answers: impl Fn() -> bool) {
         let ready = poll::until(PATIENCE, || {
             let ended = self.child.as_mut().and_then(|child| child.try_wait().ok().flatten());
@@ -134,19 +134,18 @@ impl Program {
         }
     }
 
-    /// Waits for its end after it was told to; one that does not end is killed.
-    /// `server` is the process that serves, which after a handoff is another
-    /// one than was started.
+    /// Waits for its end after it was told to end, and kills it if it does not. `server` is the
+    /// serving process, which after a handoff is not the one that was started.
     pub(super) fn await_end(&mut self, server: Option<Pid>, answers: impl Fn() -> bool) {
         let successor = server.filter(|pid| self.child.as_ref().map(Pid::from_child) != Some(*pid));
         let ended = poll::until(PATIENCE, || {
             let child = self.child.as_mut();
             let gone = child.is_none_or(|child| !matches!(child.try_wait(), Ok(None)));
-            // It stops to answer before it has written down what it keeps.
+            // It stops answering before it has saved its state.
             (gone && !answers() && successor.is_none_or(has_ended)).then_some(())
         });
         if let Some(mut child) = self.child.take() {
-            // Of no effect on one that has ended.
+            // This has no effect on a process that has ended.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -156,11 +155,10 @@ impl Program {
     }
 }
 
-/// Whether a process that is nobody's child here has ended; one that is still
-/// to be collected has.
+/// Whether a process that is not our child has ended. A zombie has.
 fn has_ended(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
-    // The name before the state may hold anything, a parenthesis too.
+    // The name before the state may contain anything, even a parenthesis.
     let state = stat.ok().and_then(|stat| Some(stat.rsplit_once(')')?.1.trim_start().to_owned()));
     test_kill_process(pid).is_err() || state.is_some_and(|state| state.starts_with('Z'))
 }

@@ -1,4 +1,4 @@
-//! A server that bodies run on: the fake in this process, or a program.
+//! A server on which bodies run: the fake in this process, or a program.
 
 use std::error::Error as _;
 use std::fmt;
@@ -18,12 +18,11 @@ use tokio::runtime::Runtime;
 use super::program::Program;
 use super::watch::Watch;
 
-/// How long a server may take for what a body needs of it. One that has just
-/// been started takes requests before it looks at them, and one that hands its
-/// panes over answers when its successor is ready.
+/// The time limit for a request of the stage. A server that has just started accepts requests
+/// before it processes them, and one that hands over answers when its successor is ready.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// What the server is.
+/// The kind of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `fake-herdr` in this process.
@@ -32,13 +31,12 @@ pub(super) enum Kind {
     Program(PathBuf),
 }
 
-/// A running server of which nothing is left when the last body on it ends,
-/// also when it panics.
+/// A running server. It is removed completely when the last body on it ends, even by a panic.
 pub(super) struct Server {
     kind: Kind,
     host: Host,
     client: Client,
-    /// The same with [`PATIENCE`].
+    /// A client with [`PATIENCE`] as its deadline.
     patient: Client,
     runtime: Runtime,
 }
@@ -48,24 +46,24 @@ enum Host {
     Program(Mutex<Program>),
 }
 
-/// A request that the server refused, by its code.
+/// The code with which the server refused a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused(pub String);
 
 impl Server {
-    /// Starts one.
+    /// Starts a server.
     ///
     /// # Panics
     ///
-    /// If it does not start; there is nothing to test then.
+    /// If it does not start.
     pub(super) fn start(kind: &Kind) -> Arc<Self> {
         let server = Self::unopened(kind);
-        // It has the focus from now on, so the panes of the bodies are unseen.
+        // This workspace keeps the focus, so the panes of bodies are not seen.
         server.make_workspace("focused", true);
         Arc::new(server)
     }
 
-    /// Starts one with nothing open.
+    /// Starts a server with nothing open.
     ///
     /// # Panics
     ///
@@ -95,8 +93,7 @@ impl Server {
         server
     }
 
-    /// The one that the bodies of this process share as long as one of them
-    /// runs.
+    /// The server that the bodies of this process share. It exists as long as one of them runs.
     pub(super) fn shared(kind: &Kind) -> Arc<Self> {
         static SHARED: Mutex<Vec<Weak<Server>>> = Mutex::new(Vec::new());
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,7 +121,7 @@ impl Server {
         self.client.socket()
     }
 
-    /// Makes a request of any method.
+    /// Makes a request with any method.
     ///
     /// # Panics
     ///
@@ -139,7 +136,7 @@ impl Server {
         }
     }
 
-    /// Makes a request that nobody may answer.
+    /// Makes a request that may get no answer.
     pub(super) fn attempt(&self, method: &str, params: &Value) -> Result<Bytes, Error> {
         let request = json!({ "id": "stage", "method": method, "params": params });
         let line = format!("{request}\n");
@@ -155,7 +152,7 @@ impl Server {
         Watch::start(self.client.socket(), pane)
     }
 
-    /// Makes a workspace and gives its id and its pane's.
+    /// Creates a workspace and returns its id and that of its pane.
     pub(super) fn make_workspace(&self, label: &str, focus: bool) -> (String, String) {
         let params = json!({ "cwd": self.work(), "label": label, "focus": focus });
         let made = self.call("workspace.create", &params).expect("a workspace can be made");
@@ -166,7 +163,7 @@ impl Server {
         (id("workspace", "workspace_id"), id("root_pane", "pane_id"))
     }
 
-    /// Stops it and starts it again, at the same path and with what it keeps.
+    /// Stops the server and starts it again at the same path with the state it kept.
     pub(super) fn restart(&self) {
         match &self.host {
             Host::Fake { herdr, .. } => herdr.restart(),
@@ -179,7 +176,7 @@ impl Server {
         }
     }
 
-    /// Stops it; nothing answers at its path any more.
+    /// Stops the server. Afterwards nothing answers at its path.
     pub(super) fn stop(&self) {
         match &self.host {
             Host::Fake { herdr, .. } => {
@@ -192,14 +189,14 @@ impl Server {
 
     fn stop_program(&self, program: &Mutex<Program>) {
         let pid = self.serving();
-        // Of a server that is gone already there is nothing to stop.
+        // An error is ignored: the server may already have ended.
         let _ = self.attempt("server.stop", &json!({}));
         let mut program = program.lock().unwrap_or_else(PoisonError::into_inner);
         program.await_end(pid, || self.answers());
     }
 
-    /// Stops the server as a stopped process is: it takes connections and answers
-    /// nobody, until what this gives goes.
+    /// Stops the server like a stopped process: it accepts connections and answers none, until
+    /// the returned value is dropped.
     pub(super) fn freeze(&self) -> Thaw<'_> {
         let frozen = match &self.host {
             Host::Fake { herdr, .. } => {
@@ -214,8 +211,7 @@ impl Server {
         Thaw { server: self, frozen }
     }
 
-    /// The process that answers, which after a handoff is another one than was
-    /// started.
+    /// The process that answers, which after a handoff is not the one that was started.
     fn serving(&self) -> Option<Pid> {
         let ping = b"{\"id\":\"stage\",\"method\":\"ping\",\"params\":{}}\n";
         let serving = self.runtime.block_on(self.client.exchange_with(ping));
@@ -241,7 +237,7 @@ impl Server {
     }
 }
 
-/// A frozen server; it goes on when this goes.
+/// A frozen server. It continues when this is dropped.
 #[must_use = "the server goes on when this goes"]
 #[derive(Debug)]
 pub struct Thaw<'a> {

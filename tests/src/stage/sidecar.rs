@@ -1,4 +1,4 @@
-//! The sidecar as a process of its own, with nothing of the surrounding shell.
+//! The sidecar as a process with a clean environment.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,10 @@ use std::{env, fs};
 
 use super::poll::{self, PATIENCE};
 
-/// The sidecar's program, in the folder where this program was built.
+/// The sidecar's program, in the folder of this program.
 ///
-/// Cargo builds it along with the tests of the workspace; for the tests of this
-/// package alone nothing says that it is needed, so it is built here if it is
-/// missing or was built from what has changed since.
+/// Cargo builds it with the tests of the whole workspace. If only the tests of this package are
+/// run, cargo does not, so it is built here if it is missing or out of date.
 ///
 /// # Panics
 ///
@@ -22,7 +21,7 @@ pub fn sidecar() -> &'static Path {
     SIDECAR.get_or_init(|| built("herdr-socket-report", &[]))
 }
 
-/// The fake as a program, in the same folder, with shells behind its panes.
+/// The program of the fake in the same folder, with shells behind its panes.
 ///
 /// # Panics
 ///
@@ -45,11 +44,11 @@ fn built(package: &str, more: &[&str]) -> PathBuf {
     program
 }
 
-/// Whether it is missing, or older than a file that it was built from.
+/// Whether the program is missing, or older than a file from which it was built.
 fn is_stale(program: &Path) -> bool {
     let changed = |path: &Path| path.metadata().and_then(|about| about.modified()).ok();
     let Some(built) = changed(program) else { return true };
-    // Cargo's own list: the program, a colon, and the files.
+    // Cargo's list: the program, a colon, and the files.
     let list = fs::read_to_string(program.with_extension("d")).unwrap_or_default();
     let files = list.split_once(": ").map_or("", |(_, files)| files).trim_end().split(' ');
     files.into_iter().any(|file| changed(Path::new(file)).is_some_and(|changed| changed > built))
@@ -70,7 +69,7 @@ fn build(package: &str, more: &[&str], profile: &Path) {
     assert!(status.is_ok_and(|status| status.success()), "{package} cannot be built");
 }
 
-/// A running `herdr-socket-report run`; it is killed when this goes.
+/// A running `herdr-socket-report run`. It is killed when this is dropped.
 #[derive(Debug)]
 #[must_use = "the sidecar is killed when this goes"]
 pub struct Sidecar {
@@ -106,7 +105,7 @@ impl Sidecar {
         stdin.write_all(format!("{event}\n").as_bytes()).expect("the sidecar reads");
     }
 
-    /// Kills it with a signal that nobody can hear.
+    /// Kills it with SIGKILL.
     ///
     /// # Panics
     ///
@@ -116,7 +115,7 @@ impl Sidecar {
         self.child.wait().expect("it is ours");
     }
 
-    /// Ends its input and gives its exit code.
+    /// Ends its input and returns its exit code.
     ///
     /// # Panics
     ///

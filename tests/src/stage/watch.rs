@@ -1,4 +1,4 @@
-//! A stream of what a pane's state does.
+//! A stream of a pane's states.
 
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::os::unix::net::UnixStream;
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 /// How long the next event may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The states of a pane as the server tells them, in order. A server looks at
-/// the pane every 100 ms and need not tell what was there in between.
+/// The states of a pane in the order of the server's events. A server checks the pane every 100
+/// ms and may skip states in between.
 #[must_use = "it tells only what is asked for"]
 #[derive(Debug)]
 pub struct Watch {
@@ -34,7 +34,7 @@ impl Watch {
         watch
     }
 
-    /// The states until this one has come, with it.
+    /// The states up to this one.
     ///
     /// # Panics
     ///
@@ -46,7 +46,7 @@ impl Watch {
             let event = event.unwrap_or_else(|| panic!("{last} did not come after {seen:?}"));
             let Some(status) = event["data"]["agent_status"].as_str() else { continue };
             let status = AgentStatus::from(status);
-            // Titles and labels are told by the same event.
+            // The same event also reports titles and labels.
             if seen.last() != Some(&status) {
                 seen.push(status.clone());
             }

@@ -27,7 +27,7 @@ fn a_lost_row_is_back_within_five_seconds(stage: &Stage) {
     stage.wait_within(Duration::from_secs(6), |pane| {
         shows(pane, "working") && pane.title.as_deref() == Some("mine")
     });
-    assert_eq!(stage.told(&host).kinds(), [], "one repair is no news");
+    assert_eq!(stage.diagnostics(&host).kinds(), [], "one repair is no news");
 
     // By our own name: a second host without a lease, say.
     let release = json!({
@@ -40,7 +40,7 @@ fn a_lost_row_is_back_within_five_seconds(stage: &Stage) {
 
 fn a_writer_that_keeps_coming_back_is_left_alone(stage: &Stage) {
     let host = stage.reporter();
-    let mut told = stage.told(&host);
+    let mut told = stage.diagnostics(&host);
     let turn = host.turn();
     stage.wait_for("working");
     stage.flushed(&host);

@@ -61,7 +61,7 @@ fn b34_a_process_that_is_not_in_the_pane_claims_nothing(stage: &Stage) {
     let host = stage.builder(AGENT, |config| config.any_pane = false).start();
     host.set_title("not here");
     let _turn = host.turn();
-    let told = stage.told(&host).wait().map(|diagnostic| diagnostic.kind);
+    let told = stage.diagnostics(&host).wait().map(|diagnostic| diagnostic.kind);
     assert_eq!(told, Some(DiagnosticKind::ForeignPane));
     let shown = until(Duration::from_secs(1), || stage.seen().agent);
     assert_eq!(shown, None);
@@ -80,7 +80,7 @@ fn own_session(stage: &Stage) {
 
 /// The state is given up with one word, title and tokens go on.
 fn degrades(stage: &Stage, host: &Reporter) {
-    let mut told = stage.told(host);
+    let mut told = stage.diagnostics(host);
     let first = told.wait().expect("it says so");
     assert_eq!(first.kind, DiagnosticKind::Ignored);
     assert!(first.detail.contains("herdr:claude"), "{}", first.detail);
@@ -189,7 +189,7 @@ fn b40_a_session_that_is_not_shown_is_no_failure(stage: &Stage) {
     assert!(shows(&pane, "working"));
     drop(turn);
     stage.flushed(&host);
-    assert_eq!(stage.told(&host).kinds(), []);
+    assert_eq!(stage.diagnostics(&host).kinds(), []);
     host.close(PATIENCE);
     let bad: Vec<_> = receipts
         .iter()

@@ -153,7 +153,7 @@ impl Profile for Room {
     }
 }
 
-/// A pane with `boxes` in it.
+/// A pane with `input_box` in it.
 struct Pane {
     room: Arc<Room>,
     control: PaneControl,
@@ -183,14 +183,14 @@ impl Pane {
         let control = PaneControl::builder(client).profile(Arc::clone(&room) as _).build();
         let pane = Self { room, control, target, runtime };
         pane.shows(&["$", "#"]);
-        let (program, log) = (env!("CARGO_BIN_EXE_boxes"), pane.log());
+        let (program, log) = (env!("CARGO_BIN_EXE_input_box"), pane.log());
         assert!(pane.room.type_in(&format!("{program} claude --log {}\r", log.display())));
         pane.shows(&["? for shortcuts"]);
         pane
     }
 
     fn log(&self) -> std::path::PathBuf {
-        self.room.stage.folder().join("boxes.log")
+        self.room.stage.folder().join("input-box.log")
     }
 
     fn shows(&self, ends: &[&str]) {

@@ -68,7 +68,7 @@ fn shows_in_spite_of_a_mark(stage: &Stage, mark: u64) {
     stage.wait_for("blocked");
     drop((ask, turn));
     stage.wait_for("idle");
-    assert_eq!(stage.told(&host).kinds(), []);
+    assert_eq!(stage.diagnostics(&host).kinds(), []);
     host.close(PATIENCE);
     stage.wait_for_nothing();
 }
@@ -84,7 +84,7 @@ fn b04_nanoseconds_under_the_same_source_are_climbed_over(stage: &Stage) {
 fn b03_a_mark_that_nothing_gets_above_is_told_once(stage: &Stage) {
     stage.report_as(SOURCE, AGENT, "idle", Some(u64::MAX));
     let host = stage.reporter();
-    let mut told = stage.told(&host);
+    let mut told = stage.diagnostics(&host);
     let turn = host.turn();
     let first = told.wait().expect("a mute reporter says so");
     assert_eq!(first.kind, DiagnosticKind::Ignored);

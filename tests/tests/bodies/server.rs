@@ -167,7 +167,7 @@ fn handed_off(stage: &Stage) -> Option<Duration> {
 fn the_gap_was_no_news(stage: &Stage, host: &Reporter, gap: Duration) {
     let silence = [DiagnosticKind::ConnectFailed, DiagnosticKind::Timeout];
     let long = gap > Duration::from_millis(800);
-    let mut told = stage.told(host).kinds();
+    let mut told = stage.diagnostics(host).kinds();
     told.retain(|kind| !(long && silence.contains(kind)));
     assert_eq!(told, [], "after a gap of {gap:?}");
 }
@@ -183,7 +183,7 @@ fn b76_a_host_outlives_its_server(stage: &Stage) {
     }
     drop(turn);
     assert!(start.elapsed() < Duration::from_secs(1), "host calls do not wait");
-    let mut told = stage.told(&host);
+    let mut told = stage.diagnostics(&host);
     let first = told.wait().map(|diagnostic| diagnostic.kind);
     assert_eq!(first, Some(DiagnosticKind::ConnectFailed));
     assert_eq!(host.flush(Duration::from_millis(200)), Flushed::TimedOut);

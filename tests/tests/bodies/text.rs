@@ -50,7 +50,7 @@ fn b45_what_becomes_blank_is_gone(stage: &Stage) {
             assert_eq!(pane.state_labels.get("working"), label.as_ref(), "{blank:?}");
         }
     }
-    assert_eq!(stage.told(&host).kinds(), [], "the server refused nothing");
+    assert_eq!(stage.diagnostics(&host).kinds(), [], "the server refused nothing");
     let before = stage.requests();
     host.clear_title().clear_token("branch").set_title(" ");
     stage.flushed(&host);
@@ -71,7 +71,7 @@ fn comes_out(stage: &Stage, texts: &[(&str, &str)]) {
         assert_eq!(pane.title.as_deref(), Some(*expected), "title {text:?}");
         assert_eq!(pane.tokens["text"], *expected, "token {text:?}");
     }
-    assert_eq!(stage.told(&host).kinds(), []);
+    assert_eq!(stage.diagnostics(&host).kinds(), []);
 }
 
 fn b46_escapes_and_line_breaks_become_spaces(stage: &Stage) {
@@ -186,7 +186,7 @@ fn b52_a_hundred_restarts_use_up_nothing(stage: &Stage) {
         let _turn = host.turn();
         let pane = stage.flushed(&host);
         assert_eq!(pane.tokens["round"], round.to_string());
-        assert_eq!(stage.told(&host).kinds(), [], "round {round}");
+        assert_eq!(stage.diagnostics(&host).kinds(), [], "round {round}");
         host.close(PATIENCE);
     }
     stage.wait_for_nothing();

@@ -1,5 +1,5 @@
 //! Reading and driving panes, with real programs behind them: a shell, and
-//! `boxes`, a program with an input box.
+//! `input_box`, a program with an input box.
 
 mod reading;
 mod typing;
@@ -28,7 +28,7 @@ impl<'a> Scene<'a> {
             stage,
             control: PaneControl::new(stage.client().clone()),
             target: Target::new(stage.pane().clone()),
-            log: stage.folder().join("boxes.log"),
+            log: stage.folder().join("input-box.log"),
             runtime,
         }
     }
@@ -59,9 +59,9 @@ impl<'a> Scene<'a> {
         self.stage.call("pane.send_text", &params);
     }
 
-    fn boxes(stage: &'a Stage, options: &str) -> Self {
+    fn input_box(stage: &'a Stage, options: &str) -> Self {
         let scene = Self::new(stage);
-        let program = env!("CARGO_BIN_EXE_boxes");
+        let program = env!("CARGO_BIN_EXE_input_box");
         scene.shell(&format!("{program} {options} --log {}", scene.log.display()));
         scene.shows("? for shortcuts");
         scene
@@ -70,7 +70,7 @@ impl<'a> Scene<'a> {
     /// Runs the program as an agent that Herdr knows: by the name of its process.
     fn known_agent(&self, options: &str) {
         let program = self.stage.folder().join("claude");
-        fs::copy(env!("CARGO_BIN_EXE_boxes"), &program).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_input_box"), &program).unwrap();
         let (program, log) = (program.display(), self.log.display());
         self.shell(&format!("{program} claude {options} --log {log}"));
         self.shows("? for shortcuts");

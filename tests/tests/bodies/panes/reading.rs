@@ -118,7 +118,7 @@ fn b87_a_wait_ends_with_its_pane_and_not_with_a_move(stage: &Stage) {
 }
 
 fn a_screen_reads_the_same_in_colour(stage: &Stage) {
-    let scene = Scene::boxes(stage, "claude");
+    let scene = Scene::input_box(stage, "claude");
     let read = |options| scene.run(scene.control.read(&scene.target, options)).unwrap();
     let (plain, colour) = (read(ReadOptions::default()), read(ReadOptions::default().ansi()));
     assert!(plain.digest.is_some() && plain.digest == colour.digest);

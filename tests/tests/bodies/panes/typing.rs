@@ -35,7 +35,7 @@ fn said(text: &str) -> (String, String) {
 }
 
 fn a_text_goes_into_the_box_and_is_seen_above_it(stage: &Stage) {
-    let scene = Scene::boxes(stage, "claude");
+    let scene = Scene::input_box(stage, "claude");
     let pushed = scene.push("fix the \u{1b}[201~tests\u{3}\n");
     assert_eq!(outcome(&pushed), (Outcome::Delivered, None, 1));
     assert!(pushed.guarded && !pushed.safe_to_retry());
@@ -43,7 +43,7 @@ fn a_text_goes_into_the_box_and_is_seen_above_it(stage: &Stage) {
 }
 
 fn an_eaten_enter_is_pressed_once_more_and_a_repeat_types_nothing(stage: &Stage) {
-    let scene = Scene::boxes(stage, "claude --eat 3");
+    let scene = Scene::input_box(stage, "claude --eat 3");
     let id = OperationId::parse("job-1").unwrap();
     let pushed = scene.push_as("go on", "claude", Some(id.clone()));
     assert_eq!(outcome(&pushed), (Outcome::Pending, Some(Why::StillInBox), 2));
@@ -58,7 +58,7 @@ fn an_eaten_enter_is_pressed_once_more_and_a_repeat_types_nothing(stage: &Stage)
 }
 
 fn a_push_that_was_broken_off_after_its_enter_goes_on_from_there(stage: &Stage) {
-    let scene = Scene::boxes(stage, "claude");
+    let scene = Scene::input_box(stage, "claude");
     let options = PushOptions::default().profile("claude");
     let options = options.operation(OperationId::parse("job-1").unwrap());
     let push = scene.control.push(&scene.target, "go on", &options);
@@ -79,7 +79,7 @@ fn a_push_that_was_broken_off_after_its_enter_goes_on_from_there(stage: &Stage) 
 }
 
 fn a_person_who_types_keeps_the_box(stage: &Stage) {
-    let scene = Scene::boxes(stage, "claude --person-after fix");
+    let scene = Scene::input_box(stage, "claude --person-after fix");
     let pushed = scene.push("fix the tests");
     assert_eq!(outcome(&pushed), (Outcome::Held, Some(Why::NotWhatWasTyped), 0));
     assert!(pushed.typed);
@@ -91,7 +91,7 @@ fn a_person_who_types_keeps_the_box(stage: &Stage) {
 }
 
 fn a_dialog_is_never_typed_into_and_only_the_one_seen_is_answered(stage: &Stage) {
-    let scene = Scene::boxes(stage, "claude --dialog-at 1");
+    let scene = Scene::input_box(stage, "claude --dialog-at 1");
     let before = scene.run(scene.control.read(&scene.target, ReadOptions::default())).unwrap();
     let first = scene.push("may I");
     // The text was said; behind the dialog nobody can see that the box is empty.
@@ -111,7 +111,7 @@ fn a_dialog_is_never_typed_into_and_only_the_one_seen_is_answered(stage: &Stage)
 }
 
 fn long_texts_arrive_whole(stage: &Stage) {
-    let scene = Scene::boxes(stage, "claude");
+    let scene = Scene::input_box(stage, "claude");
     let texts =
         ["w".repeat(2668), "a line of many\n".repeat(340) + "end", "word ".repeat(4000) + "."];
     for text in &texts {
@@ -122,7 +122,11 @@ fn long_texts_arrive_whole(stage: &Stage) {
     stage.call("pane.send_keys", &params);
     fs::remove_file(&scene.log).unwrap();
     let codex = Scene::new(stage);
-    codex.shell(&format!("{} codex --log {}", env!("CARGO_BIN_EXE_boxes"), codex.log.display()));
+    codex.shell(&format!(
+        "{} codex --log {}",
+        env!("CARGO_BIN_EXE_input_box"),
+        codex.log.display()
+    ));
     codex.shows("100% context left");
     for text in &texts {
         let pushed = codex.push_as(text, "codex", None);
@@ -132,7 +136,7 @@ fn long_texts_arrive_whole(stage: &Stage) {
 }
 
 fn several_lines_need_a_program_that_brackets(stage: &Stage) {
-    let scene = Scene::boxes(stage, "raw");
+    let scene = Scene::input_box(stage, "raw");
     assert_eq!(outcome(&scene.push("one line")), (Outcome::Delivered, None, 1));
     for profile in ["shell", "none"] {
         let refused = scene.try_push("two\nlines", profile, None).unwrap_err();
@@ -169,7 +173,7 @@ fn a_shell_takes_a_line_when_it_waits(stage: &Stage) {
 }
 
 fn a_command_is_typed_and_leaves_the_box(stage: &Stage) {
-    let scene = Scene::boxes(stage, "claude");
+    let scene = Scene::input_box(stage, "claude");
     let text = "/compact keep the plan";
     assert_eq!(outcome(&scene.push(text)), (Outcome::Delivered, None, 1));
     assert_eq!(scene.enters(), [said(text)]);
@@ -212,7 +216,7 @@ fn an_agent_that_herdr_knows_is_prompted_and_a_custom_one_is_not(stage: &Stage) 
 }
 
 fn pushes_in_a_row_are_said_once_each(stage: &Stage) {
-    let scene = Scene::boxes(stage, "claude --eat 2 --person-after person");
+    let scene = Scene::input_box(stage, "claude --eat 2 --person-after person");
     let mut expected = Vec::new();
     for (number, text) in ["go on", "go on", "person", "go on", "go"].into_iter().enumerate() {
         let pushed = scene.push(text);

@@ -1,4 +1,4 @@
-//! What a reporter tells of itself.
+//! The diagnostics of a reporter.
 
 use std::time::Instant;
 
@@ -6,24 +6,23 @@ use herdr_reporter::{Diagnostic, DiagnosticKind, Feed, Handle};
 
 use super::{PATIENCE, Stage};
 
-/// The diagnostics of a reporter, from the first one on. That a server was late
-/// is no news on a program: it is true of any on a busy machine. The fake in
-/// this process is never late.
+/// The diagnostics of a reporter from the first one on. Timeouts are left out for a program,
+/// because any server is late on a busy machine. The fake in this process is never late.
 #[derive(Debug)]
-pub struct Told {
+pub struct Diagnostics {
     feed: Feed<Diagnostic>,
     may_be_late: bool,
 }
 
 impl Stage {
-    /// What this reporter tells.
-    pub fn told(&self, reporter: &Handle) -> Told {
-        Told { feed: reporter.diagnostics(), may_be_late: self.as_fake().is_none() }
+    /// The diagnostics of this reporter.
+    pub fn diagnostics(&self, reporter: &Handle) -> Diagnostics {
+        Diagnostics { feed: reporter.diagnostics(), may_be_late: self.as_fake().is_none() }
     }
 }
 
-impl Told {
-    /// The next one, if it is there.
+impl Diagnostics {
+    /// The next diagnostic, if there is one.
     pub fn try_next(&mut self) -> Option<Diagnostic> {
         loop {
             let diagnostic = self.feed.try_recv()?;
@@ -33,7 +32,7 @@ impl Told {
         }
     }
 
-    /// Waits for the next one; `None` if there is none within [`PATIENCE`].
+    /// Waits for the next diagnostic; `None` if there is none within [`PATIENCE`].
     pub fn wait(&mut self) -> Option<Diagnostic> {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -45,7 +44,7 @@ impl Told {
         }
     }
 
-    /// The kinds of those that are there.
+    /// The kinds of the present diagnostics.
     pub fn kinds(&mut self) -> Vec<DiagnosticKind> {
         std::iter::from_fn(|| self.try_next()).map(|diagnostic| diagnostic.kind).collect()
     }

@@ -1,15 +1,14 @@
-//! A program with an input box, as an agent has one: it runs in a pane and is
-//! typed into. `boxes claude|codex|raw [OPTION…]`:
+//! A program with an input box, like an agent's: it runs in a pane and is typed into.
+//! `input_box claude|codex|raw [OPTION…]`:
 //!
 //! - `--eat N` loses the first N Enters on a text;
-//! - `--dialog-at N` opens a dialog when it was given the Nth text;
+//! - `--dialog-at N` opens a dialog when it gets the Nth text;
 //! - `--person-after TEXT` adds a person's keys to a text that begins with it;
-//! - `--log FILE` appends a line of JSON for whatever comes in: what it did, and
-//!   with which text.
+//! - `--log FILE` appends a JSON line for each input: what it did with which text.
 //!
-//! Some keys stand for what happens by itself elsewhere: Ctrl-E loses the next
-//! Enter, Ctrl-O opens a dialog, Ctrl-J is a person's Enter. Ctrl-F counts up the
-//! number that is drawn at the bottom, which so shows what has been seen.
+//! Some keys stand for what happens by itself in an agent: Ctrl-E loses the next Enter, Ctrl-O
+//! opens a dialog, Ctrl-J is a person's Enter. Ctrl-F increments a number at the bottom of the
+//! screen, which shows what has been processed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -44,13 +43,13 @@ struct Program {
     arguments: Arguments,
     log: Option<File>,
     buffer: String,
-    /// How much of the beginning is shown as a short form.
+    /// How much of the beginning is shown in a short form.
     folded: usize,
     said: Vec<String>,
     dialog: bool,
     /// A paste that has not ended yet.
     paste: Option<Vec<u8>>,
-    /// How often Ctrl-F came.
+    /// How often Ctrl-F was pressed.
     counted: usize,
 }
 
@@ -96,7 +95,7 @@ impl Program {
         }
     }
 
-    /// Takes what was typed; false at Ctrl-D.
+    /// Takes typed bytes; false at Ctrl-D.
     fn take(&mut self, mut bytes: &[u8]) -> Result<bool> {
         const BEGIN: &[u8] = b"\x1b[200~";
         const END: &[u8] = b"\x1b[201~";
@@ -156,7 +155,7 @@ impl Program {
         Ok(())
     }
 
-    /// A short form goes as one.
+    /// A short form is removed as a whole.
     fn backspace(&mut self) {
         self.buffer.pop();
         if self.buffer.len() < self.folded {
@@ -164,7 +163,7 @@ impl Program {
         }
     }
 
-    /// A person types into the box as soon as a certain text is there.
+    /// Types a person's keys into the box when a certain text is there.
     fn after_text(&mut self) {
         let person = self.arguments.person_after.as_ref();
         if person.is_some_and(|text| self.buffer.starts_with(text.as_str())) {
@@ -200,7 +199,7 @@ impl Program {
 
     fn note(&mut self, did: &str, text: &str) -> Result<()> {
         if let Some(log) = &mut self.log {
-            // In one write: somebody reads along.
+            // Written at once, because the test reads the file in the meantime.
             let line = format!("{}\n", json!({ "did": did, "text": text }));
             log.write_all(line.as_bytes())?;
         }
@@ -252,7 +251,7 @@ impl Program {
         Ok(())
     }
 
-    /// How a text is shown once it is long.
+    /// How a long text is shown.
     fn short(&self, text: &str) -> String {
         if !folds(text) {
             text.to_owned()
@@ -268,7 +267,7 @@ fn folds(text: &str) -> bool {
     text.len() > 800 || text.matches('\n').count() > 2
 }
 
-/// Lines of at most this width, later ones indented below the first.
+/// Lines of at most this width. All but the first are indented.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.split('\n') {

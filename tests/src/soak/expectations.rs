@@ -8,16 +8,16 @@ use herdr_proto::PaneInfo;
 
 use super::{GRACE, LOOK, Report};
 
-/// How many of a pane's last words a lie is told with.
-const WORDS_TOLD: usize = 12;
+/// How many of the last actions in a pane are printed with a lie.
+const ACTIONS_SHOWN: usize = 12;
 
 /// What a pane has to show.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// Nothing of anybody's.
+    /// Nothing.
     #[default]
     Nothing,
-    /// Nobody who could say is left: whatever is there.
+    /// Anything, because no process is left that could report.
     Anything,
     Row(Row),
 }
@@ -27,7 +27,7 @@ pub(super) enum Wanted {
 pub(super) struct Row {
     pub(super) agent: String,
     pub(super) state: &'static str,
-    /// The text of this state, if there is one.
+    /// The label of this state, if there is one.
     pub(super) label: Option<String>,
     pub(super) title: Option<String>,
     pub(super) token: Option<String>,
@@ -37,11 +37,11 @@ pub(super) struct Row {
 pub(super) const TOKEN: &str = "branch";
 
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct Expectations {
     verbose: bool,
     state: Mutex<State>,
-    /// Held for writing while there is trouble. What is typed then may arrive or
-    /// not, and typing it again may start a host twice.
+    /// Held for writing while the server has trouble. Text typed during trouble may get lost,
+    /// and typing it again could start a host twice.
     typing: RwLock<()>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Board {
 struct State {
     began: Instant,
     entries: Vec<Entry>,
-    /// How many troubles are under way, and when the last one ended.
+    /// How many troubles have ended.
     troubles: u64,
     in_trouble: bool,
     finished: bool,
@@ -59,21 +59,21 @@ struct State {
 #[derive(Debug, Default)]
 struct Entry {
     wanted: Wanted,
-    /// Counts changes of what is wanted, and troubles.
+    /// Changes with what is wanted, and with troubles.
     version: u64,
     wrong_for: Duration,
-    told: bool,
+    reported: bool,
     words: Vec<String>,
 }
 
-/// What was wanted of a pane before it was looked at.
+/// What a pane has to show, as read before the pane was read.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct Expectation {
     wanted: Wanted,
     version: u64,
 }
 
-impl Board {
+impl Expectations {
     pub(super) fn new(panes: usize, verbose: bool) -> Self {
         let entries = (0..panes).map(|_| Entry::default()).collect();
         let state = State {
@@ -87,7 +87,7 @@ impl Board {
         Self { verbose, state: Mutex::new(state), typing: RwLock::new(()) }
     }
 
-    /// Notes what a host says, and what its pane has to show from now on.
+    /// Records what a host does, and what its pane has to show from now on.
     pub(super) fn say(&self, pane: usize, word: &str, wanted: Wanted) {
         let mut state = self.lock();
         state.report.words += 1;
@@ -106,7 +106,7 @@ impl Board {
         self.lock().report.hosts += 1;
     }
 
-    /// Does something to the server; meanwhile no pane can lie.
+    /// Makes trouble for the server. In the meantime no pane is judged.
     pub(super) fn trouble(&self, work: impl FnOnce()) {
         let _nobody_types = self.typing.write().unwrap_or_else(PoisonError::into_inner);
         self.lock().in_trouble = true;
@@ -117,35 +117,35 @@ impl Board {
         state.entries.iter_mut().for_each(Entry::begin_again);
     }
 
-    /// Types something while the server is well.
+    /// Types something while the server has no trouble.
     pub(super) fn while_well<T>(&self, work: impl FnOnce() -> T) -> T {
         let _no_trouble = self.typing.read().unwrap_or_else(PoisonError::into_inner);
         work()
     }
 
-    pub(super) fn read(&self, pane: usize) -> Said {
+    pub(super) fn read(&self, pane: usize) -> Expectation {
         let state = self.lock();
         let entry = &state.entries[pane];
-        Said { wanted: entry.wanted.clone(), version: entry.version }
+        Expectation { wanted: entry.wanted.clone(), version: entry.version }
     }
 
     /// Compares what was wanted before a look with what the look showed.
-    pub(super) fn compare(&self, pane: usize, said: &Said, seen: &PaneInfo) {
+    pub(super) fn compare(&self, pane: usize, expected: &Expectation, seen: &PaneInfo) {
         let mut state = self.lock();
         let State { entries, report, in_trouble, .. } = &mut *state;
         let entry = &mut entries[pane];
-        if *in_trouble || entry.version != said.version {
+        if *in_trouble || entry.version != expected.version {
             return;
         }
-        let Some(difference) = said.wanted.difference(seen) else {
+        let Some(difference) = expected.wanted.difference(seen) else {
             entry.wrong_for = Duration::ZERO;
             return;
         };
-        // Looks that come late on a busy machine count as one.
+        // On a busy machine several late looks count as one.
         entry.wrong_for += LOOK;
         report.longest = report.longest.max(entry.wrong_for);
-        if entry.wrong_for > GRACE && !std::mem::replace(&mut entry.told, true) {
-            let from = entry.words.len().saturating_sub(WORDS_TOLD);
+        if entry.wrong_for > GRACE && !std::mem::replace(&mut entry.reported, true) {
+            let from = entry.words.len().saturating_sub(ACTIONS_SHOWN);
             let words = entry.words[from..].join("\n  ");
             let lie = format!("pane {pane} {}: {difference}\n  {words}", seen.pane_id);
             if self.verbose {
@@ -183,12 +183,12 @@ impl Entry {
     fn begin_again(&mut self) {
         self.version += 1;
         self.wrong_for = Duration::ZERO;
-        self.told = false;
+        self.reported = false;
     }
 }
 
 impl Wanted {
-    /// What of a pane is not as it has to be.
+    /// The difference between what is wanted and what a pane shows.
     fn difference(&self, seen: &PaneInfo) -> Option<String> {
         let row = match self {
             Self::Anything => return None,
