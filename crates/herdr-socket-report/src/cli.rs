@@ -20,9 +20,9 @@ pub(crate) const NAME: &str = "herdr-socket-report";
 /// Shows the truth about an agent in its Herdr pane
 ///
 /// A host writes what happens as JSON lines (`run`), and Herdr's sidebar shows
-/// whether the agent works, waits for a person or is idle, why, on what, with
-/// which model and how full its context is. This program speaks to the pane's
-/// socket itself and never runs `herdr`. Outside Herdr it does nothing, quietly.
+/// whether the agent works, waits for a person or is idle, and the reason, the title,
+/// the model and how full its context is. This program speaks to the pane's
+/// socket itself and never runs `herdr`. Outside Herdr it silently does nothing.
 #[derive(Debug, Parser)]
 #[command(
     name = NAME,
@@ -40,9 +40,9 @@ pub(crate) struct Cli {
 
 // A paragraph is one line, because clap breaks lines at the terminal's width.
 const AFTER: &str = "\
-Exit codes: 0 fine (also outside Herdr), 2 the command line or the settings are wrong, 3 no server \
-to be reached and 4 the server refused (both only with --strict), 5 not shown (`state --confirm`). \
-`doctor` exits with 0, 3, 4 or 5 by what it finds, `exec` as its command.
+Exit codes: 0 fine (also outside Herdr), 2 wrong command line or settings, 3 no server was reached \
+and 4 the server refused (both only with --strict), 5 not shown (`state --confirm`). `doctor` exits \
+with 0, 3, 4 or 5 depending on what it finds, `exec` with the exit code of its command.
 
 Try `herdr-socket-report demo` first, then `herdr-socket-report doctor` in a pane of Herdr.";
 

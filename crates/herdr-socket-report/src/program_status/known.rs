@@ -28,7 +28,9 @@ pub(super) fn decide(
         (ProgramStatus::Off, _) => Err("program_status is off".to_owned()),
         (ProgramStatus::On, _) => Ok("program_status is on".to_owned()),
         (ProgramStatus::Auto, Place::Outside(Absence::NoHerdr)) => known(&lookup),
-        (ProgramStatus::Auto, _) => Err("program_status is auto, and this is Herdr's".to_owned()),
+        (ProgramStatus::Auto, _) => {
+            Err("program_status is auto, and this is a pane of Herdr".to_owned())
+        }
     }
 }
 
@@ -48,7 +50,7 @@ fn known(lookup: &impl Fn(&str) -> Option<OsString>) -> Result<String, String> {
     if says_so(lookup) {
         return Ok(format!("the description of TERM has {CAPABILITY}"));
     }
-    Err("nothing says that this terminal reads reports".to_owned())
+    Err("this terminal is not known to read reports".to_owned())
 }
 
 /// Whether the terminal's description has the capability. In the compiled description, the

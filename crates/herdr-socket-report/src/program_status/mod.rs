@@ -41,10 +41,10 @@ impl Terminal {
     pub(crate) fn finding(settings: &Settings, place: &Place) -> String {
         match decide(settings, place) {
             Ok(why) if tty::of_caller().is_none() => {
-                format!("not told, since this process has none; {why}")
+                format!("gets no reports, because this process has none; {why}")
             }
-            Ok(why) => format!("told: {why}"),
-            Err(why) => format!("not told: {why}"),
+            Ok(why) => format!("gets reports: {why}"),
+            Err(why) => format!("gets no reports: {why}"),
         }
     }
 

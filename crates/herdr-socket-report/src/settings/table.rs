@@ -150,8 +150,8 @@ settings! {
     session_token = "false", Person, "session", Switch(|it, on| it.config.session_token = on);
     /// Show how far the turn has got as token `progress`
     progress_token = "false", Person, "", Switch(|it, on| it.config.progress_token = on);
-    /// Tell the terminal what is reported (OSC 7501): outside Herdr where it is known to
-    /// read that, always, or never
+    /// Also report to the terminal (OSC 7501): outside Herdr if it is known to read reports,
+    /// always, or never
     program_status = "auto", Person, "state session release", Choice(&[
         ("auto", |it| it.program_status = ProgramStatus::Auto),
         ("on", |it| it.program_status = ProgramStatus::On),

@@ -94,9 +94,9 @@ fn a_healthy_pane_is_tried_and_left_as_it_was() {
     seen.says("variables", true, "HERDR_PANE_ID=\"w1:p1\"");
     seen.says("socket", true, "mode 0600");
     seen.says("server", true, "herdr 0.8.2, protocol 20");
-    seen.says("pane", true, "w1:p1 is there");
+    seen.says("pane", true, "w1:p1 exists");
     seen.says("identity", Value::Null, "does not name the pane's shell");
-    seen.says("lease", true, "nobody has the pane");
+    seen.says("lease", true, "no process reports for the pane");
     seen.says("others", true, "a title, the tokens \"branch\"");
     let now = pane.now();
     assert_eq!((now.agent, now.title.as_deref()), (None, Some("Kept")));

@@ -263,14 +263,14 @@ fn a_terminal_that_somebody_has_stopped_holds_no_hook_up() {
 fn doctor_says_whether_the_terminal_is_told_and_why() {
     let off = [KNOWN, ("HERDR_REPORT_PROGRAM_STATUS", "off")];
     for (variables, finding) in [
-        (&[KNOWN][..], "told: TERM_PROGRAM is ghostty"),
-        (&off, "not told: program_status is off"),
-        (&[], "not told: nothing says that this terminal reads reports"),
+        (&[KNOWN][..], "gets reports: TERM_PROGRAM is ghostty"),
+        (&off, "gets no reports: program_status is off"),
+        (&[], "gets no reports: this terminal is not known to read reports"),
     ] {
         let mut terminal = AtTerminal::start(&[BINARY, "doctor"], variables);
         terminal.finish();
         let text = String::from_utf8_lossy(&terminal.bytes);
-        let line = text.lines().find(|line| line.contains("told: ")).expect(&text);
+        let line = text.lines().find(|line| line.contains("reports: ")).expect(&text);
         assert!(line.contains("terminal") && line.contains(finding), "{line:?}");
     }
 }

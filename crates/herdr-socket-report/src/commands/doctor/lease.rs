@@ -93,7 +93,8 @@ fn look_at(lease: &LeaseFile, hello: &Hello) -> Lease {
     let lease = wait_for(HOOKS, || {
         match lease.try_take() {
             Ok(Some(file)) => {
-                let check = Check::fine(NAME, format!("nobody has the pane{}", kept_in(lease)));
+                let check =
+                    Check::fine(NAME, format!("no process reports for the pane{}", kept_in(lease)));
                 return Some(Lease { hold: Hold::Nobody, check, kept: Some(file) });
             }
             Ok(None) => {}

@@ -52,7 +52,7 @@ pub(super) async fn pane(client: &Client, id: &PaneId) -> Result<(Check, PaneInf
     };
     let now = word(info.pane_id.as_str());
     let finding = if info.pane_id == *id {
-        format!("{now} is there")
+        format!("{now} exists")
     } else {
         format!("{} has moved and is {now} now; both ids lead to it", word(id.as_str()))
     };
@@ -110,8 +110,8 @@ async fn judge(client: &Client, pane: &PaneId) -> Result<(Identity, String), Err
         (Identity::Foreign, shell) => {
             let shell = shell.map_or_else(String::new, |pid| format!(" (process {pid})"));
             let finding = format!(
-                "this process does not run in the pane: its shell{shell} is there to be seen, and \
-                 is not where this process comes from"
+                "this process does not run in the pane: it does not descend from the pane's \
+                 shell{shell}"
             );
             Ok((Identity::Foreign, finding))
         }

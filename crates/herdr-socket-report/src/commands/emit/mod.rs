@@ -28,8 +28,8 @@ const DAY: Ttl = match Ttl::from_millis_const(86_400_000) {
 
 /// The end of each long help. A paragraph is one line, because clap breaks lines.
 const HOOKS: &str = "\
-To the pane's reporter if there is one (run, exec, attach), else straight to Herdr. Never fails \
-the hook that calls it, unless --strict is given: what goes wrong is said on stderr.";
+Goes to the pane's reporter if there is one (run, exec, attach), otherwise straight to Herdr. \
+Never fails the hook that calls it, unless --strict is given; errors are printed on stderr.";
 
 /// The flags that these commands share.
 #[derive(Debug, clap::Args)]
@@ -37,13 +37,11 @@ the hook that calls it, unless --strict is given: what goes wrong is said on std
 pub(crate) struct Common {
     #[command(flatten)]
     pub(crate) pane: PaneFlags,
-    /// How long title, labels and tokens stay where no reporter has the pane,
-    /// in seconds
+    /// How long title, labels and tokens stay if the pane has no reporter, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "86400", value_parser = ttl)]
     ttl: Ttl,
-    /// Exit with 2 if something is wrong with the arguments, with 3 if no
-    /// server was reached, with 4 if it refused or the pane's reporter does not
-    /// hear this process; else always with 0
+    /// Exit with 2 if an argument is wrong, with 3 if no server was reached, with 4 if the server or
+    /// the pane's reporter refused; otherwise always with 0
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]
@@ -89,17 +87,17 @@ pub(crate) enum OneShot {
         /// idle, working or blocked
         #[arg(value_name = "STATE", value_parser = lossy(), add = states())]
         word: String,
-        /// Why; shown as the text of that state
+        /// The reason, which is shown as the text of that state
         #[arg(long, value_name = "TEXT", value_parser = lossy())]
         label: Option<String>,
-        /// Wait until the pane shows it; exit with 5 if it does not, and as
+        /// Wait until the pane shows the state; exit with 5 if it does not, otherwise as with
         /// --strict
         #[arg(long)]
         confirm: bool,
         #[command(flatten)]
         appended: Appended,
     },
-    /// Set the pane's title; a blank one takes it off
+    /// Set the pane's title; a blank one clears it
     Title {
         #[command(flatten)]
         common: Common,
@@ -110,7 +108,7 @@ pub(crate) enum OneShot {
         #[command(flatten)]
         appended: Appended,
     },
-    /// Set tokens, as KEY=TEXT; a blank text takes one off
+    /// Set tokens, as KEY=TEXT; a blank text clears one
     Tokens {
         #[command(flatten)]
         common: Common,
@@ -118,7 +116,7 @@ pub(crate) enum OneShot {
         #[arg(required = true, value_name = "KEY=TEXT", value_parser = lossy())]
         pairs: Vec<String>,
     },
-    /// Set texts for states, as STATE=TEXT; a blank text takes one off
+    /// Set texts for states, as STATE=TEXT; a blank text clears one
     Labels {
         #[command(flatten)]
         common: Common,
@@ -137,7 +135,7 @@ pub(crate) enum OneShot {
         #[command(flatten)]
         appended: Appended,
     },
-    /// Give the pane's row back
+    /// Release the pane's row
     ///
     /// Without a reporter, title, labels and the tokens model, ctx and session go
     /// with it. Other tokens stay until their time is over, or until `tokens KEY=`.

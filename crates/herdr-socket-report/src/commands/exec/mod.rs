@@ -43,12 +43,12 @@ use init::{is_first_process, stay};
 pub(crate) struct Args {
     #[command(flatten)]
     pane: PaneFlags,
-    /// Say this state at once: idle, working or blocked; without it nothing is
-    /// claimed before somebody knows
+    /// Report this state at once: idle, working or blocked. Without it, nothing is claimed until a
+    /// hook reports a state
     #[arg(long, value_name = "STATE", value_parser = state, add = states())]
     state: Option<ReportState>,
-    /// Hide the pane from CMD's own integrations: HERDR_* is taken out of its
-    /// environment, but for `HERDR_REPORT_SOCKET`
+    /// Hide the pane from CMD's own integrations: remove HERDR_* from its environment, except
+    /// `HERDR_REPORT_SOCKET`
     #[arg(long)]
     scrub: bool,
     #[command(flatten)]

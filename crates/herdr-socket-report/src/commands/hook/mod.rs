@@ -31,7 +31,7 @@ use crate::words::{agents, lossy};
 use payload::Payload;
 use translate::Translation;
 
-/// Take one hook call of an agent
+/// Handle one hook call of an agent
 ///
 /// Reads the call as the agent makes it, a JSON object on stdin or as the last
 /// argument, and reports what it says. `init AGENT` writes the hooks that call

@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::output::{print, say};
 use crate::words::{agents, lossy};
 
-/// Take model and context from an agent's status line
+/// Report model and context from an agent's status line
 ///
 /// Reads the JSON object that the agent gives its status line, reports model,
 /// context and the session's name, and passes it on to CMD, whose output is the

@@ -42,10 +42,10 @@ struct Common {
     /// or of the default session.
     #[arg(long, value_name = "PATH", global = true, value_hint = clap::ValueHint::FilePath)]
     socket: Option<PathBuf>,
-    /// Speak also to a server of another user
+    /// Accept a server of another user
     #[arg(long, global = true)]
     allow_foreign_socket: bool,
-    /// Say everything as JSON, errors too
+    /// Print everything as JSON, including errors
     #[arg(long, global = true)]
     json: bool,
 }
@@ -54,9 +54,9 @@ struct Common {
 enum Command {
     /// List all panes, in the server's order
     List,
-    /// Say whether something lives in the pane, and why: live, dead (8) or unknown (6)
+    /// Tell whether something runs in the pane, and why: live, dead (exit code 8) or unknown (6)
     Probe,
-    /// Say what the agent does: working, blocked or idle, or why that is not readable (6)
+    /// Tell what the agent does: working, blocked or idle, or why that is not known (exit code 6)
     Tick,
     /// Print what the pane shows
     ///
