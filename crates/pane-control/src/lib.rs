@@ -1,9 +1,9 @@
 //! Reading and driving the panes of Herdr, over its socket.
 //!
 //! For coordinators that watch and prompt other panes, and that have to know
-//! what happened: a gone pane has no screen rather than an empty one, a missing
-//! signal is never calm, nothing is typed twice, and nobody's dialog is answered
-//! by accident.
+//! what happened: a closed pane has no screen rather than an empty one, a missing
+//! signal never counts as idle, nothing is typed twice, and no dialog is answered by
+//! accident.
 //!
 //! ```
 //! use herdr_pane_control::{Life, PaneControl, Target};

@@ -12,7 +12,7 @@
 //! record as a whole, so each report repeats everything that the record is to
 //! keep. [`Report::clear`] removes a record and all records below it. When the
 //! program exits or a shell prompt begins, the terminal drops `working` and
-//! `blocked` by itself; `done` and `error` stay until somebody has seen them.
+//! `blocked` by itself; `done` and `error` stay until the user has seen them.
 //! Nothing is acknowledged, and a report that breaks a rule is discarded
 //! silently. For this reason no report of this crate can break one: names are
 //! parsed into [`RecordId`] and [`AppName`], and texts are cleaned and cut.
@@ -58,7 +58,7 @@
 //! tested against the specification sentence by sentence, and serves as the
 //! reader in this crate's tests. This crate does not write with it for three
 //! reasons. Its detector reads the answer but does not hand on what the user
-//! typed meanwhile. Its texts are cut between characters and keep the remains of
+//! typed in the meantime. Its texts are cut between characters and keep the remains of
 //! escape sequences and direction overrides, while the texts of Herdr's panes do
 //! not; what it would save is the joining of seven pairs. And every release of a
 //! version 0.0 may break its users.

@@ -129,7 +129,7 @@ impl Handle {
     }
 
     /// Waits until everything that was recorded before has been delivered or will not be delivered.
-    /// Idle is not held back meanwhile. Blocks the caller for at most `timeout`.
+    /// Idle is not held back in the meantime. Blocks the caller for at most `timeout`.
     pub fn flush(&self, timeout: Duration) -> Flushed {
         self.shared.flush(timeout)
     }

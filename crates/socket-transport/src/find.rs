@@ -34,9 +34,9 @@ const SESSION_MAX: usize = 64;
 ///
 /// # Errors
 ///
-/// A [`Misconfiguration`] that names the flag or the variable. A value that is
-/// set but cannot be used is never passed over in favour of a weaker one:
-/// that would show somebody another session than the one they named.
+/// A [`Misconfiguration`] that names the flag or the variable. A value that cannot be used is an
+/// error, even if a later source has a usable one: the user would see another session than the
+/// one they named.
 pub fn find_socket(
     flag: Option<&Path>,
     lookup: impl Fn(&str) -> Option<OsString>,

@@ -85,7 +85,7 @@ pub fn measure(options: &Options, result: &PathBuf) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a result begins with that is no table.
+/// The first word of a result that is not a table.
 const FAILED: &str = "failed: ";
 
 fn tables(options: &Options) -> anyhow::Result<String> {

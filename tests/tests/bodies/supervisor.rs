@@ -1,4 +1,4 @@
-//! A host under `exec`: whoever of the two is killed, and in whatever order.
+//! A host under `exec`: the host and its supervisor are killed, in either order.
 
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;

@@ -124,7 +124,7 @@ fn own_session_replacement() {
     }
 }
 
-/// B7 and A9: whoever has the session has the pane.
+/// B7 and A9: the source of the session holds the pane.
 #[test]
 fn a_session_locks_everybody_else_out() {
     let mut herdr = Herdr::new();

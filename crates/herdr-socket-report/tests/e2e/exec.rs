@@ -1,4 +1,4 @@
-//! `exec`: the command is the process, and the supervisor is nobody's.
+//! `exec`: the process becomes the command, and the supervisor is not its child.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;

@@ -1,4 +1,4 @@
-//! How one-shots end: hooks are never failed, and whoever asks is told.
+//! How one-shots end: they never fail a hook, and report the outcome if asked.
 
 use fake_herdr::Fault;
 use serde_json::json;

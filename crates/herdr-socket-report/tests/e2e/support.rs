@@ -101,7 +101,7 @@ impl Running {
         Pid::from_child(&self.child)
     }
 
-    /// Writes to its stdin. One that ended already is no error.
+    /// Writes to its stdin. A process that has already ended is not an error.
     pub(crate) fn write(&mut self, input: impl AsRef<[u8]>) {
         let stdin = self.stdin.as_mut().expect("it is open");
         let _ = stdin.write_all(input.as_ref());

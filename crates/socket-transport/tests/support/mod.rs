@@ -126,7 +126,7 @@ pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Ou
     .await
 }
 
-/// Runs on a thread that is not root, whoever runs the tests, so that file
+/// Runs on a thread that is not root, even if root runs the tests, so that file
 /// modes apply.
 #[cfg(target_os = "linux")]
 pub(crate) fn without_privileges<T: Send>(work: impl FnOnce() -> T + Send) -> T {

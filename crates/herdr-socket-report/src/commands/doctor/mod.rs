@@ -30,11 +30,10 @@ use trial::trial;
 
 /// Find out what would keep a report from showing
 ///
-/// It looks at the settings, the variables, the socket, the server, the pane
-/// and everybody else who reports to it. If nobody has the pane, it also
-/// reports once, reads the pane back, and takes the report back at once; a pane
-/// that somebody has is left alone. It takes less than ten seconds, also when
-/// the server hangs.
+/// It checks the settings, the variables, the socket, the server, the pane and
+/// other reporters of the pane. If the pane has no reporter, it also reports
+/// once, reads the pane back, and releases it at once; otherwise the pane is
+/// left alone. It takes less than ten seconds, even if the server hangs.
 ///
 /// Exit codes: 0 a report would show, 3 outside Herdr or no server, 4 refused,
 /// 5 a report would be delivered and not show.
@@ -43,8 +42,8 @@ pub(crate) struct Args {
     /// Print one JSON object: checks and verdict
     #[arg(long)]
     json: bool,
-    /// Try a report also on a pane that somebody has; its row is lost until
-    /// they report again
+    /// Try a report even if the pane has a reporter; its row is lost until that
+    /// reports again
     #[arg(long)]
     write: bool,
     #[command(flatten)]
