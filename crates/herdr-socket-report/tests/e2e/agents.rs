@@ -1,4 +1,4 @@
-//! Hooks as agents call them, on a pane where Herdr sees the agent itself.
+//! Hooks as agents call them, in a pane in which Herdr detects the agent itself.
 
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::pane::{Pane, complaints};
 use crate::support::requests;
 
-/// A pane in which Herdr sees this agent.
+/// A pane in which Herdr detects this agent.
 pub(crate) fn pane_of(agent: &str) -> Pane {
     let pane = Pane::new();
     let (now, id) = (pane.herdr.now(), pane.herdr.pane_id().to_owned());
@@ -21,7 +21,7 @@ fn call(pane: &Pane, arguments: &[&str], stdin: &str) -> Output {
     let mut command = pane.command(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // One that has heard enough need not read it.
+    // A command that needs no more input may stop reading.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -55,7 +55,7 @@ fn hooks_tell_the_panes_reporter_if_there_is_one() {
     let seen = pane.wait(|seen| seen.state_labels.contains_key("blocked"));
     assert_eq!((seen.agent.as_deref(), seen.agent_status.as_str()), (Some("my-claude"), "blocked"));
     assert_eq!(seen.title.as_deref(), Some("Fix the login"));
-    // The first prompt's title stays.
+    // The title of the first prompt stays.
     call(&pane, &["hook", "claude"], r#"{"hook_event_name":"UserPromptSubmit","prompt":"More"}"#);
     let seen = pane.wait_status("working");
     assert_eq!(seen.title.as_deref(), Some("Fix the login"));

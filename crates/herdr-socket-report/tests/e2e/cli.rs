@@ -87,7 +87,7 @@ fn fish_completes_by_its_script() {
     assert_eq!(said_by("fish", &["--no-config", "-c", asked]), "working");
 }
 
-/// What a shell says that has the program in its `PATH`.
+/// The output of a shell that has the program in its `PATH`.
 fn said_by(shell: &str, arguments: &[&str]) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_herdr-socket-report"));
     let home = tempfile::tempdir().unwrap();
@@ -113,7 +113,7 @@ fn shells_complete_states_keys_processes_and_commands() {
                 .env("_CLAP_IFS", "\n");
             let output = setup.run("");
             assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{shell} {words:?}");
-            // Zsh and fish show what it is beside the word.
+            // Zsh and fish also show a description of the word.
             let word = |line: &str| line.trim().split([':', '\t']).next().unwrap().to_owned();
             let lines = output.stdout.lines().filter(|line| !line.starts_with("\\:"));
             lines.map(word).filter(|word| !word.is_empty()).collect()

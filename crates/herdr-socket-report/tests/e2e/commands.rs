@@ -1,5 +1,5 @@
-//! What all commands have in common: help, wrong arguments, no Herdr, no
-//! server, signals, and readers that go away.
+//! The common behaviour of all commands: help, wrong arguments, no Herdr, no server, signals,
+//! and closed outputs.
 
 use std::process::Stdio;
 use std::thread;
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use crate::pane::{Pane, complaints};
 use crate::support::{PATIENCE, inside, sidecar};
 
-/// Every command, with arguments that are right.
+/// Every command with valid arguments.
 const COMMANDS: [&[&str]; 22] = [
     &["run"],
     &["exec", "true"],
@@ -36,7 +36,7 @@ const COMMANDS: [&[&str]; 22] = [
     &["man"],
 ];
 
-/// Those that hooks call.
+/// The commands that hooks call.
 const HOOKS: [&str; 9] =
     ["emit", "state", "title", "tokens", "labels", "session", "release", "hook", "statusline"];
 
@@ -78,7 +78,7 @@ fn wrong_arguments_name_the_program_and_what_is_wrong() {
         .filter(|command| !["exec", "emit", "tokens", "labels", "man"].contains(&command[0]));
     let one_more = one_more.map(|command| {
         let words = match command[0] {
-            // The text may be a host's.
+            // The text may be private.
             "hook" => "no more were expected",
             "statusline" => "unexpected argument 'number ",
             name if HOOKS.contains(&name) => "one too many",
@@ -160,7 +160,7 @@ fn outside_herdr_what_reports_is_quiet_and_what_looks_says_so() {
             command[2] = &this;
         }
         let strict = [&[command[0], "--strict"], &command[1..]].concat();
-        // A status line has nothing to report of this input.
+        // A status line has nothing to report with this input.
         let hook = HOOKS.contains(&command[0]) && command[0] != "statusline";
         let takes_it = ["run", "attach"].contains(&command[0]) || hook;
         for arguments in [command, strict].into_iter().take(1 + usize::from(takes_it)) {
@@ -200,7 +200,7 @@ fn without_a_server_only_those_who_asked_are_failed() {
                     _ => 0,
                 };
                 assert_eq!(code, Some(code_alone), "{command:?}: {complaint}");
-                // Here it has nothing to report.
+                // A status line has nothing to report here.
                 let silent = command[0] == "statusline";
                 if command[0] == "run" || HOOKS.contains(&command[0]) && !silent {
                     assert!(
@@ -268,7 +268,7 @@ fn what_only_asks_ends_at_once_with_a_signal() {
         pane.herdr.fault(Fault::NeverAnswers);
         let mut asking = pane.start(arguments);
         assert!(pane.herdr.wait_for_log(PATIENCE, |log| !log.is_empty()));
-        // Not SIGINT: whoever runs the tests in the background has it ignored.
+        // SIGINT is ignored if the tests run in the background.
         asking.signal(Signal::TERM);
         assert_eq!(asking.finish().signal(), Some(Signal::TERM.as_raw()), "{arguments:?}");
     }

@@ -1,4 +1,4 @@
-//! The control socket: whose it is, what it takes and what it withstands.
+//! The control socket: who may use it, what it accepts and what it withstands.
 
 use std::cell::Cell;
 use std::io::{Read, Write};
@@ -60,7 +60,7 @@ fn a_host_may_keep_it_open() {
     assert_eq!(flushed, json!({"flushed": "f", "ok": true}));
     assert_eq!(pane.now().title.as_deref(), Some("From outside"));
 
-    // What goes wrong is told to whom it concerns.
+    // Errors are reported to the client that caused them.
     client.say("");
     client.say(r#"{"event": "nonsense"}"#);
     let wrong = client.until(|line| !line["diagnostic"].is_null());
@@ -69,7 +69,7 @@ fn a_host_may_keep_it_open() {
         json!({"diagnostic": "bad_line", "detail": "line 5: unknown event `nonsense`"})
     );
 
-    // The end of the owner is the end of the connection, with its last words.
+    // The connection ends with the owner, after its last lines.
     assert_eq!(run.finish().code(), Some(0));
     client.until(|line| line["of"] == "release");
     while client.next().is_some() {}
@@ -128,21 +128,21 @@ fn hostile_clients_hold_nobody_up() {
     let pane = Pane::new();
     let mut run = running(&pane);
 
-    // A line without an end, of which no more than a line is held.
+    // An endless line, of which only a bounded part is kept.
     let mut endless = pane.client();
     let chunk = vec![b'x'; 64 * 1024];
     for _ in 0..48 {
         endless.stream.write_all(&chunk).unwrap();
     }
-    // One that asks and never reads.
+    // A client that asks and never reads.
     let mut deaf = pane.client();
     let flushes = "{\"event\": \"flush\"}\n".repeat(100);
     deaf.stream.write_all(flushes.as_bytes()).unwrap();
-    // Bytes that are nothing, and half a line.
+    // Bytes that mean nothing, and half a line.
     let mut noise = pane.client();
     noise.stream.write_all(&[0, 0xff, b'\n', b'{']).unwrap();
     drop(noise);
-    // Connections that do nothing.
+    // Connections that send nothing.
     let path = pane.beside_the_lease("sock");
     let idle: Vec<UnixStream> = (0..60).map(|_| UnixStream::connect(&path).unwrap()).collect();
 
@@ -164,7 +164,7 @@ fn one_that_does_not_read_gets_no_more_and_its_events_count() {
     let _run = running(&pane);
     let mut client = pane.client();
     let bad = "{\n".repeat(1000);
-    // More than the kernel and the outbox hold together.
+    // More than the kernel and the outbox can hold.
     for _ in 0..20 {
         client.stream.write_all(bad.as_bytes()).unwrap();
     }
@@ -198,10 +198,10 @@ fn what_a_killed_owner_left_behind_is_replaced() {
     run.signal(Signal::KILL);
     run.finish();
     assert!(socket.exists());
-    // With nobody there, it goes straight to the server …
+    // Without an owner the report goes straight to the server.
     pane.quietly(&["title", "Meanwhile", "--strict"]);
     assert_eq!(pane.now().title.as_deref(), Some("Meanwhile"));
-    // … and the next owner takes the place.
+    // The next owner uses the same path.
     let mut next = running(&pane);
     poll(|| UnixStream::connect(&socket).ok());
     pane.quietly(&["state", "blocked", "--confirm"]);
@@ -237,10 +237,10 @@ fn something_else_in_its_place_is_left_there_and_reporting_goes_on() {
     assert_eq!(std::fs::read_to_string(&socket).unwrap(), "a file");
     std::fs::remove_file(&socket).unwrap();
 
-    // A dead socket that is not ours any more when we end stays as well.
+    // A dead socket that has been replaced stays when the owner ends.
     let mut run = running(&pane);
     pane.client();
-    // At once, or the reporter might make its own again in between.
+    // At once, before the reporter makes its socket again.
     let beside = pane.path().join("other.sock");
     let other = UnixListener::bind(&beside).unwrap();
     std::fs::rename(&beside, &socket).unwrap();

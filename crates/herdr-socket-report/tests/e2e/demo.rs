@@ -64,7 +64,7 @@ fn live_plays_on_the_real_pane_and_needs_one() {
 fn live_draws_the_rows_of_herdrs_settings_and_says_what_they_hide() {
     let herdr = FakeHerdr::start().unwrap();
     let rows = [
-        // Herdr's own, then some that somebody has set, then those of `sidebar`.
+        // Herdr's default rows, then rows that a user has set, then those of `sidebar`.
         (None, vec![" ● demo", "   Demo agent"], "the sidebar's rows hide why an agent"),
         (
             Some(r#"rows = [["agent", "state_icon"], [{ token = "state_text", bold = true }]]"#),
@@ -91,7 +91,7 @@ fn live_draws_the_rows_of_herdrs_settings_and_says_what_they_hide() {
         assert_eq!(code, Some(0));
         assert!(drawn.contains(hidden) && drawn.contains("init herdr --write"), "{drawn}");
     }
-    // Settings that nobody can read.
+    // Settings that cannot be read.
     let setup = inside(&herdr, &["demo", "--live", "--plain"]);
     let setup = setup.env("HERDR_CONFIG_PATH", "broken.toml");
     std::fs::write(setup.folder.path().join("broken.toml"), "[ui\n").unwrap();

@@ -1,5 +1,4 @@
-//! `doctor`: each thing that keeps a report from showing is found, and the pane
-//! is as it was afterwards.
+//! `doctor` finds everything that keeps a report from showing, and leaves the pane as it was.
 
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use crate::pane::{Pane, complaints};
 use crate::support::{inside, requests};
 use crate::terminal::{Terminal, visible};
 
-/// What one examination said.
+/// The result of one examination.
 struct Seen {
     code: Option<i32>,
     report: Value,
@@ -30,7 +29,7 @@ impl Seen {
         checks.iter().find(|check| check["check"] == name).unwrap()
     }
 
-    /// The check has this outcome and these words in its finding.
+    /// Checks the outcome of a check and words in its finding.
     #[track_caller]
     fn says(&self, name: &str, ok: impl Into<Value>, words: &str) {
         let check = self.check(name);
@@ -38,7 +37,7 @@ impl Seen {
         assert!(check["finding"].as_str().unwrap().contains(words), "{:#}", self.report);
     }
 
-    /// The check is what decides, with a remedy and this exit code.
+    /// Checks that this check decides, has a remedy and leads to this exit code.
     #[track_caller]
     fn fails(&self, code: i32, name: &str, words: &str) {
         self.says(name, false, words);
@@ -74,7 +73,7 @@ fn say(pane: &Pane, method: &str, params: &str) {
     });
 }
 
-/// Another reporter's row.
+/// The row of another reporter.
 fn claim(pane: &Pane, source: &str, agent: &str) {
     let params = format!(
         r#"{{"pane_id":"w1:p1","source":"{source}","agent":"{agent}","state":"working","seq":5}}"#
@@ -102,7 +101,7 @@ fn a_healthy_pane_is_tried_and_left_as_it_was() {
     assert_eq!((now.agent, now.title.as_deref()), (None, Some("Kept")));
     assert_eq!(now.tokens["branch"], "main");
     assert_eq!(requests(&pane.herdr, "pane.report_agent").len(), 1);
-    // It mutes nobody.
+    // Later reports are not ignored.
     pane.quietly(&["state", "working", "--confirm"]);
 }
 
@@ -116,7 +115,7 @@ fn the_text_is_for_people_and_holds_no_control_characters() {
         assert!(text.contains(words), "{text}");
     }
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
-    // The verdict names the check that decides, and says nothing twice.
+    // The verdict names the check that decides and does not repeat its finding.
     let text = String::from_utf8(pane.outside(&["doctor"]).output().unwrap().stdout).unwrap();
     assert_eq!(text.matches("not in Herdr").count(), 1, "{text}");
     assert!(text.trim_end().ends_with("see variables above"), "{text}");
@@ -193,7 +192,7 @@ fn a_hung_server_costs_less_than_ten_seconds() {
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     pane.herdr.clear_faults();
 
-    // One that answers each request at the last moment.
+    // A server that answers each request at the last moment.
     let begun = Instant::now();
     pane.herdr.fault(Fault::AnswersLate(Duration::from_millis(1800)));
     doctor(&pane, &[]).fails(3, "report", "");
@@ -231,12 +230,12 @@ fn the_holder_of_the_lease_is_named_and_keeps_the_pane() {
     }
     seen.says("others", true, "\"bot\" is shown, working");
     seen.says("report", Value::Null, "not tried");
-    // Also when it is looked at without the reporter's settings.
+    // The same holds without the reporter's settings.
     doctor(&pane, &[]).says("others", true, "the row of the reporter that has the pane");
     assert_eq!(writes(&pane), before);
     assert_eq!(pane.now().agent_status, "working");
 
-    // Without its control socket nobody else reports.
+    // Without the control socket other processes cannot report.
     std::fs::remove_file(pane.beside_the_lease("sock")).unwrap();
     doctor(&pane, &[]).fails(4, "lease", "takes nothing from others");
     assert_eq!(writes(&pane), before);
@@ -282,7 +281,7 @@ fn without_herdrs_variables_the_reporter_is_still_found() {
 
 #[test]
 fn another_reporters_row_is_left_alone_unless_told_to_write() {
-    // What the remedy says to do, it does.
+    // The remedy works.
     let killed = Pane::new();
     killed.quietly(&["state", "working", "--agent", "killed"]);
     let seen = doctor(&killed, &[]);

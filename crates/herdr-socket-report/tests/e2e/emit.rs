@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::pane::{Pane, Started, complaints};
 use crate::support::requests;
 
-/// A pane that nobody has, and one with a reporter.
+/// A pane without a reporter, and one with a reporter.
 pub(crate) fn panes() -> [(Pane, Option<Started>); 2] {
     let pane = Pane::new();
     let owner = pane.start(&["run"]);
@@ -51,7 +51,7 @@ fn each_of_them_says_one_thing() {
     }
 }
 
-/// Herdr says `ok` to a release that changes nothing (C2, C3).
+/// Herdr answers `ok` to a release that changes nothing (C2, C3).
 #[test]
 fn a_release_of_somebody_elses_row_is_said() {
     let pane = Pane::new();
@@ -233,7 +233,7 @@ fn a_session_of_an_integration_keeps_the_state_and_it_is_said() {
         assert_eq!(output.status.code(), Some(5), "{}", complaints(&output));
         assert!(complaints(&output).starts_with("herdr-socket-report: not shown:"));
         assert_eq!(pane.run(&["state", "working"]).status.code(), Some(0));
-        // Titles and tokens are not the session's.
+        // Titles and tokens do not belong to the session.
         pane.quietly(&["tokens", "branch=main"]);
         pane.wait(|seen| !seen.tokens.is_empty());
     }
@@ -250,7 +250,7 @@ fn b03_a_mark_of_another_clock_is_climbed_over_and_the_highest_is_told() {
         let now = pane.herdr.now();
         pane.herdr.with_model(|model| drop(model.request(now, report.to_string().as_bytes())));
     };
-    // Nearly three hundred years ahead in microseconds, long ago in nanoseconds.
+    // Nearly three hundred years ahead in microseconds, and long ago in nanoseconds.
     mark(10_000_000_000_000_000);
     pane.quietly(&["state", "working", "--confirm"]);
     assert_eq!(pane.now().agent_status, "working");
@@ -284,13 +284,13 @@ fn f05_who_names_a_supervisor_that_is_gone_says_nothing() {
         (output.status.code(), complaints(&output))
     };
     assert_eq!(late(pane.command(&["title", "T"])), (Some(0), String::new()));
-    // Also where it is the only way.
+    // The same holds if there is no other route.
     assert_eq!(late(pane.outside(&["title", "T"])), (Some(0), String::new()));
     let (code, why) = late(pane.command(&["title", "T", "--strict"]));
     assert_eq!(code, Some(4));
     assert!(why.contains("late: the supervisor that HERDR_REPORT_SOCKET names"), "{why}");
     assert_eq!(pane.herdr.connections(), 0);
-    // Who names a pane himself means that.
+    // A pane that the flags name takes precedence.
     let id = pane.herdr.pane_id().to_owned();
     let code = late(pane.command(&["title", "T", "--strict", "--pane", &id])).0;
     assert_eq!((code, pane.now().title.as_deref()), (Some(0), Some("T")));
@@ -302,7 +302,7 @@ fn f15_what_was_started_last_wins() {
         let pane = Pane::new();
         let state = |word: &str| pane.command(&["state", word, "--agent", "bot"]).spawn().unwrap();
         let working: Vec<_> = (0..4).map(|_| state("working")).collect();
-        // The kernel counts starts in hundredths of a second.
+        // The kernel's start times have a resolution of a hundredth of a second.
         std::thread::sleep(Duration::from_millis(100));
         let idle = state("idle");
         for mut one in working.into_iter().chain([idle]) {

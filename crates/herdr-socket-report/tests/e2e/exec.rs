@@ -12,7 +12,7 @@ use crate::support::{PATIENCE, requests};
 #[test]
 fn the_command_is_the_process_and_has_no_child() {
     let pane = Pane::new();
-    // The shell reads the list itself, so nothing of its own is on it.
+    // The shell reads the list by itself, so the list has no child of its own.
     let list = "read -r children < /proc/$$/task/$$/children; echo [$children]";
     let list = if cfg!(target_os = "linux") { list } else { "echo []" };
     let mut started = pane.start(&["exec", "sh", "-c", &format!("echo $$; {list}; exit 7")]);
@@ -122,7 +122,7 @@ fn a_scrubbed_command_still_reaches_its_supervisor() {
     let binary = env!("CARGO_BIN_EXE_herdr-socket-report");
     let script = format!("read go; {binary} state working --strict; {binary} title Busy; cat");
     let mut started = pane.start(&["exec", "--scrub", "--agent", "box", "sh", "-c", &script]);
-    // The command runs also before its supervisor is there.
+    // The command also runs before its supervisor is ready.
     pane.client();
     started.line("go");
     let seen = pane.wait(|seen| seen.title.is_some());
@@ -151,14 +151,13 @@ fn outside_herdr_and_switched_off_it_only_becomes_the_command() {
 #[test]
 fn the_supervisor_is_in_a_group_of_its_own_and_holds_no_pipe() {
     let pane = Pane::new();
-    // The command closes its output; a supervisor that held it would keep us
-    // reading.
+    // The command closes its output. If the supervisor kept it open, reading would not end.
     let script = "echo up; exec >&- 2>&-; exec sleep 1000";
     let mut started = pane.start(&["exec", "--state", "working", "sh", "-c", script]);
     assert_eq!(started.answer(), "up");
     let supervisor = pane.supervisor();
     assert_eq!(getpgid(Some(supervisor)).unwrap(), supervisor);
-    // `getpgid` and `getsid` cannot tell of what began outside of a container.
+    // `getpgid` and `getsid` do not work for processes outside a container.
     #[cfg(target_os = "linux")]
     {
         use crate::whose::{group_of, session_of};
@@ -177,7 +176,7 @@ fn the_supervisor_is_in_a_group_of_its_own_and_holds_no_pipe() {
 #[test]
 fn the_supervisor_holds_nothing_that_the_command_inherits() {
     let pane = Pane::new();
-    // The shell's descriptor 3 is our pipe; the command closes it.
+    // The shell's descriptor 3 is the test's pipe, which the command closes.
     let binary = env!("CARGO_BIN_EXE_herdr-socket-report");
     let script = format!(
         "exec 3>&1 >/dev/null; exec {binary} exec --state working sh -c \
@@ -311,7 +310,7 @@ fn an_agent_that_herdr_knows_keeps_the_state_that_herdr_sees() {
     assert_eq!(seen.agent_status, "working", "Herdr's own");
     assert_eq!(seen.title.as_deref(), Some("Fix it"));
 
-    // Failure B43: it all comes back without a word from anybody.
+    // Failure B43: everything is reported again without an event.
     let held = pane.herdr.wait_for_log(PATIENCE, |log| {
         log.iter().any(|exchange| exchange.request.contains("events.subscribe"))
     });
@@ -327,7 +326,7 @@ fn an_agent_that_herdr_knows_keeps_the_state_that_herdr_sees() {
     assert_eq!(requests(&pane.herdr, "pane.report_agent").len(), 0);
     assert_eq!(requests(&pane.herdr, "pane.release_agent").len(), 0);
 
-    // Named on purpose, it is reported, and warned about.
+    // An agent that is named explicitly is reported, with a warning.
     let mut started = pane.start(&["exec", "--agent", "claude", "--state", "blocked", claude]);
     pane.wait_status("blocked");
     started.finish();
@@ -353,7 +352,7 @@ fn variables_that_cannot_be_meant_are_told_once_and_the_command_runs() {
     assert!(complaints(&output).contains("HERDR_SOCKET_PATH"), "{}", complaints(&output));
 }
 
-/// A terminal with job control, as a shell in a pane has it.
+/// A terminal with job control, like that of a shell in a pane.
 #[test]
 #[cfg(target_os = "linux")]
 fn job_control_is_the_commands_own() {
@@ -364,7 +363,7 @@ fn job_control_is_the_commands_own() {
         .get_envs()
         .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
         .collect();
-    // Tests that run in the background ignore Ctrl-C and hand that down.
+    // Tests in the background ignore Ctrl-C, and their children inherit that.
     let hears = ["--default-signal=INT,QUIT"];
     let program = |name: &str| std::process::Command::new(name);
     terminal = if program("env").args(hears).arg("true").status().is_ok_and(|s| s.success()) {
@@ -383,14 +382,14 @@ fn job_control_is_the_commands_own() {
     terminal.line(&format!("{binary} exec --state working --agent job cat"));
     pane.wait_status("working");
     let supervisor = pane.supervisor();
-    // Ctrl-Z, and the shell is back.
+    // After Ctrl-Z the shell is in the foreground again.
     terminal.line("\u{1a}");
     pane.wait(|seen| seen.state_labels.values().any(|label| label == "suspended"));
     terminal.line("fg");
     pane.wait_status("working");
     pane.wait(|seen| seen.state_labels.is_empty());
     assert_eq!(pane.supervisor(), supervisor);
-    // Ctrl-C ends the command, and only it.
+    // Ctrl-C ends only the command.
     terminal.line("\u{3}");
     pane.wait_clean();
     terminal.line("echo the-shell-$((40 + 2))");

@@ -1,4 +1,4 @@
-//! However a supervised process ends, its row goes.
+//! However a supervised process ends, its row is cleared.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use rustix::process::{Signal, kill_process};
 use crate::pane::Pane;
 use crate::support::{is_clean, requests};
 
-/// How long the row may stay, and what a busy machine makes of it.
+/// How long the row may stay, with time for a busy machine.
 const SOON: Duration = Duration::from_secs(5);
 
 #[test]
@@ -34,7 +34,7 @@ fn a_process_that_nobody_waits_for_has_ended_all_the_same() {
     let pane = Pane::new();
     let started = pane.start(&["exec", "--state", "blocked", "cat"]);
     pane.wait_status("blocked");
-    // Dead, and a zombie until the test's end.
+    // The process is dead, and a zombie until the end of the test.
     started.signal(Signal::KILL);
     pane.wait_clean();
 }
@@ -60,7 +60,7 @@ fn attach_supervises_what_runs_already() {
     pane.quietly(&["attach", "--pid", &pid, "--agent", "late", "--state", "working"]);
     assert_eq!(pane.wait_status("working").agent.as_deref(), Some("late"));
     let supervisor = pane.supervisor();
-    // A second one is success without effect.
+    // A second supervisor is success without effect.
     pane.quietly(&["attach", "--pid", &pid, "--agent", "late", "--state", "blocked", "--strict"]);
     assert_eq!(pane.supervisor(), supervisor);
     assert_eq!(pane.now().agent_status, "working");
@@ -136,7 +136,7 @@ fn attach_names_what_cannot_be_supervised() {
     for arguments in [&["attach", "--pid", &pid][..], &["attach", "--pid", "0"], &["attach"]] {
         assert_eq!(pane.run(arguments).status.code(), Some(2), "{arguments:?}");
     }
-    // Outside there is nothing to supervisor.
+    // Outside Herdr there is nothing to supervise.
     let own = std::process::id().to_string();
     let output = pane.outside(&["attach", "--pid", &own]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));

@@ -50,7 +50,7 @@ fn f38_the_id_of_a_flush_comes_back_as_it_was() {
 fn a_flush_that_waits_holds_up_no_later_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("herdr.sock");
-    // It listens and never accepts.
+    // A server that listens and never accepts.
     let _listener = UnixListener::bind(&path).unwrap();
     let socket = path.to_str().unwrap();
     let mut sidecar = sidecar(&["run", "--socket", socket, "--pane", "w1:p1"]).start();

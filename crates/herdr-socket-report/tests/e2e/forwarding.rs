@@ -1,5 +1,5 @@
-//! A pane socket that another program forwards: `socat` stands between the
-//! sidecar and the server, as `ssh -R` does for a pane of another machine.
+//! A pane socket that another program forwards: `socat` stands between the sidecar and the
+//! server, as `ssh -R` does for a pane of another machine.
 
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;
@@ -17,14 +17,14 @@ struct Forwarder {
 }
 
 impl Forwarder {
-    /// None without `socat`, which is said.
+    /// `None` without `socat`, after printing that.
     fn before(pane: &Pane) -> Option<Self> {
         let path = pane.path().join("forwarded.sock");
         let server = pane.herdr.socket_path();
         let spawned = Command::new("socat")
             .arg(format!("UNIX-LISTEN:{},fork,mode=600", path.display()))
             .arg(format!("UNIX-CONNECT:{}", server.display()))
-            // A server that is away makes it complain of each connection.
+            // It would print a message for each connection while the server is away.
             .stderr(Stdio::null())
             .spawn();
         let Ok(child) = spawned else {
@@ -36,7 +36,7 @@ impl Forwarder {
         Some(forwarder)
     }
 
-    /// The sidecar, told of the forwarded socket only.
+    /// The sidecar, which only knows the forwarded socket.
     fn command(&self, pane: &Pane, arguments: &[&str]) -> Command {
         let mut command = pane.command(arguments);
         command.env("HERDR_SOCKET_PATH", &self.path);
@@ -85,7 +85,7 @@ fn a_server_that_comes_back_behind_it_is_told_again() {
     let mut host = Started::of(forwarder.command(&pane, &["run"]));
     host.line(r#"{"event": "agent_started"}"#);
     pane.wait_status("working");
-    // The path and its socket stay; only the stream that is held ends.
+    // The path and its socket stay. Only the held stream ends.
     pane.herdr.restart();
     pane.wait_status("working");
     pane.herdr.live_handoff();
@@ -108,14 +108,14 @@ fn a_forwarder_without_a_server_holds_nobody_up() {
     assert!(host.finish().success());
 }
 
-/// The peer that the kernel names is the forwarder, which is seen here, so
-/// processes are compared. What the pane's shell proves, it proves all the same.
+/// The kernel names the forwarder as the peer. It is visible here, so processes are compared.
+/// The pane's shell is still a proof.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_process_of_the_pane_is_proven_through_it() {
     let pane = Pane::new();
     let Some(forwarder) = Forwarder::before(&pane) else { return };
-    // In a container that somebody entered, there is none to be seen.
+    // In a container that was entered from outside, the session leader is not visible.
     let Some(session) = session_of(std::process::id()).filter(|pid| *pid != 0) else { return };
     leads(&pane, session);
     let deny = ["--unverified-pane", "deny"];
@@ -124,9 +124,9 @@ fn a_process_of_the_pane_is_proven_through_it() {
     assert_eq!(pane.now().title.as_deref(), Some("Ours"));
 }
 
-/// A shell is only taken for another pane's if it was started with the very
-/// socket that answers. Through a forwarder it was not, so nothing is proven:
-/// allowed as a rule, refused by `unverified_pane = deny`.
+/// A shell counts as that of another pane only if it was started with the very socket that
+/// answers. Through a forwarder it was not, so nothing is proven: the report is allowed by
+/// default and refused with `unverified_pane = deny`.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_process_elsewhere_cannot_be_proven_through_it() {

@@ -11,11 +11,11 @@ use crate::support::{PATIENCE, inside, states, status, wait_clean};
 
 const WORK: &str = r#"{"event": "agent_started"}"#;
 
-/// How long an end may take on a busy machine. The promise is half a second.
+/// How long an end may take on a busy machine. Half a second is promised.
 const SOON: Duration = Duration::from_secs(4);
 
-/// Feeds far more than a pipe holds to a server that is of no use, and wants
-/// one diagnostic and a quick, orderly end.
+/// Writes far more than a pipe holds, with a server that cannot be used, and expects one
+/// diagnostic and a quick, orderly end.
 fn useless(fault: &Fault, diagnostic: &str, code: i32) {
     let herdr = FakeHerdr::builder().fault(fault.clone()).start().unwrap();
     let mut sidecar = inside(&herdr, &["run", "--strict"]).start();
@@ -28,7 +28,7 @@ fn useless(fault: &Fault, diagnostic: &str, code: i32) {
     let output = sidecar.finish();
     assert!(ending.elapsed() < SOON, "{fault}: {:?}", ending.elapsed());
     assert_eq!(output.code, Some(code), "{fault}: {output:?}");
-    // Another kind is other news, the same one is not.
+    // A diagnostic of another kind may follow, but not one of the same kind.
     let kind = |line: &str| line.split(": ").nth(1).unwrap_or_default().to_owned();
     let mut kinds: Vec<_> = output.stderr.lines().map(kind).collect();
     kinds.push(kind(&complaint));
@@ -49,7 +49,7 @@ fn a_useless_server_costs_one_diagnostic_and_holds_nobody_up() {
         (Fault::ClosesEarly, "connect_failed: "),
         (Fault::Resets, "connect_failed: "),
         (Fault::HalfLine, "connect_failed: "),
-        // On a busy machine 10 MiB do not come in time.
+        // On a busy machine 10 MiB do not arrive in time.
         (Fault::Oversize, ": "),
         (Fault::InvalidUtf8, "connect_failed: "),
         (Fault::Refusing, "connect_failed: "),
@@ -79,7 +79,7 @@ fn an_end_before_the_server_answers_is_told() {
     }
 }
 
-/// Plays three states to a server that is odd, and wants no word about it.
+/// Reports three states to an odd server and expects no message about that.
 fn odd(fault: &Fault) {
     let herdr = FakeHerdr::builder().fault(fault.clone()).start().unwrap();
     let mut sidecar = inside(&herdr, &["run", "--strict"]).start();
@@ -166,7 +166,8 @@ fn a_release_that_nobody_answers_is_told() {
     let herdr = FakeHerdr::start().unwrap();
     let mut sidecar = inside(&herdr, &["run", "--strict", "--receipts"]).start();
     sidecar.line(WORK);
-    // Not what the pane shows: the answer may still be on its way then.
+    // The receipt is awaited and not the pane, because the answer may arrive after the pane has
+    // changed.
     assert!(sidecar.answer().contains(r#""receipt":"applied","of":"state""#));
     herdr.fault(Fault::Frozen);
     let output = sidecar.finish();

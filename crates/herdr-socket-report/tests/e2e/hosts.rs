@@ -31,8 +31,7 @@ pub(crate) fn with_sidecar(pane: &Pane, command: &mut Command) {
         .current_dir(pane.path());
 }
 
-/// Whether there is such a program. It is asked to do something, since a name
-/// in `PATH` may lead nowhere.
+/// Whether this program works. It is run, because a name in `PATH` may lead nowhere.
 pub(crate) fn there_is(program: &str) -> bool {
     let mut command = Command::new(program);
     let status = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();

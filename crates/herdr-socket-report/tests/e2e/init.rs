@@ -1,4 +1,4 @@
-//! `init` and `sidebar`, on folders of their own.
+//! `init` and `sidebar` in temporary folders.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! The sidecar's outside behaviour: arguments, output, exit codes, signals and
-//! what it makes of a pane.
+//! The outside behaviour of the sidecar: arguments, output, exit codes, signals and what the
+//! pane shows.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
 

@@ -1,4 +1,4 @@
-//! Odd input costs itself only.
+//! Odd input has no effect on anything else.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use crate::terminal::both_ends;
 
 const APPENDED: &str = r#"{"type":"agent-turn-complete","last-assistant-message":"secret words"}"#;
 
-/// A pane that nobody has, and one with a reporter.
+/// A pane without a reporter, and one with a reporter.
 fn panes() -> [(Pane, Option<Started>); 2] {
     let pane = Pane::new();
     let owner = pane.start(&["run"]);
@@ -72,7 +72,7 @@ fn f33_outside_herdr_a_terminal_is_told_and_a_pipe_is_not() {
     let status = command.stderr(Stdio::from(terminal)).status().unwrap();
     drop(command);
     let mut told = Vec::new();
-    // The end of a terminal is an error on Linux.
+    // On Linux, the end of a terminal is an error.
     let _ = keys.read_to_end(&mut told);
     let told = String::from_utf8(told).unwrap();
     assert_eq!(status.code(), Some(0));
@@ -156,7 +156,7 @@ fn f39_no_text_of_a_host_is_in_an_error() {
     assert!(complaints(&output).contains("argument 2 is not KEY=TEXT"), "{}", complaints(&output));
 }
 
-/// Runs it with this much on its stdin; whether all of it was taken.
+/// Runs a command with this much input. Returns whether all of it was read.
 fn with_input(mut command: Command, bytes: usize) -> (Output, bool) {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

@@ -1,5 +1,5 @@
-//! A pane of the fake with a runtime folder of its own, for what more than one
-//! process reports to.
+//! A pane of the fake with a runtime folder of its own, for tests with several reporting
+//! processes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::support::{HEDGE, PATIENCE, wait_clean};
 
-/// A pane, and what lies in its runtime folder.
+/// A pane and its runtime folder.
 pub(crate) struct Pane {
     pub(crate) herdr: FakeHerdr,
     folder: TempDir,
@@ -29,7 +29,7 @@ impl Pane {
         Self { herdr, folder: tempfile::tempdir().unwrap() }
     }
 
-    /// A place for files of a test.
+    /// A folder for the files of a test.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -55,19 +55,19 @@ impl Pane {
         command
     }
 
-    /// Runs it to its end.
+    /// Runs the sidecar to its end.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
 
-    /// Runs it to its end; it says nothing and is fine.
+    /// Runs the sidecar to its end and expects success without output.
     pub(crate) fn quietly(&self, arguments: &[&str]) {
         let output = self.run(arguments);
         assert_eq!(complaints(&output), "", "{arguments:?}");
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
     }
 
-    /// Starts it with pipes.
+    /// Starts the sidecar with pipes.
     pub(crate) fn start(&self, arguments: &[&str]) -> Started {
         Started::of(self.command(arguments))
     }
@@ -80,7 +80,7 @@ impl Pane {
         self.wait(|pane| pane.agent_status == status)
     }
 
-    /// Waits until nothing of ours is on the pane.
+    /// Waits until nothing of the sidecar is on the pane.
     pub(crate) fn wait_clean(&self) {
         wait_clean(&self.herdr, "the pane");
     }
@@ -94,12 +94,12 @@ impl Pane {
         self.path().join("herdr-socket-report")
     }
 
-    /// The lease's file or one beside it, with this ending, once it is there.
+    /// The lease's file, or the file beside it with this extension, once it exists.
     pub(crate) fn beside_the_lease(&self, ending: &str) -> PathBuf {
         self.file_of(|name| !name.contains('-') && name.ends_with(&format!(".{ending}")))
     }
 
-    /// The own socket of a process's supervisor, once it is there.
+    /// The socket of a process's supervisor, once it exists.
     pub(crate) fn supervisor_socket(&self, process: u32) -> PathBuf {
         self.file_of(|name| name.contains(&format!("-{process}-")))
     }
@@ -111,13 +111,13 @@ impl Pane {
         })
     }
 
-    /// Waits until nobody holds the pane's lease.
+    /// Waits until the pane's lease is free.
     pub(crate) fn wait_unheld(&self) {
         let lease = std::fs::File::open(self.beside_the_lease("lock")).unwrap();
         poll(|| lease.try_lock_shared().ok());
     }
 
-    /// A client of the control socket, once somebody listens there.
+    /// A client of the control socket, once that listens.
     pub(crate) fn client(&self) -> Client {
         Client::of(&self.beside_the_lease("sock"))
     }
@@ -134,11 +134,10 @@ pub(crate) fn complaints(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Between two looks at something that nothing tells of.
+/// The interval of polling.
 const BETWEEN: Duration = Duration::from_millis(2);
 
-/// Asks again and again until there is an answer. Never for longer than a
-/// failing test may take.
+/// Calls `ask` until it returns something, for at most as long as a failing test may take.
 pub(crate) fn poll<T>(mut ask: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + PATIENCE;
     loop {
@@ -192,7 +191,7 @@ impl Started {
         line
     }
 
-    /// What it wrote to stderr, once it has ended.
+    /// Everything it wrote to stderr, once it has ended.
     pub(crate) fn complaints(&mut self) -> String {
         let mut text = String::new();
         self.stderr.read_to_string(&mut text).unwrap();
@@ -220,7 +219,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// One of this socket, once somebody listens there.
+    /// A client of this socket, once that listens.
     pub(crate) fn of(path: &Path) -> Self {
         let stream = poll(|| UnixStream::connect(path).ok());
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -232,14 +231,14 @@ impl Client {
         self.stream.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// The next output line; none at the end.
+    /// The next output line; `None` at the end.
     pub(crate) fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         let count = self.lines.read_line(&mut line).unwrap();
         (count > 0).then(|| serde_json::from_str(&line).unwrap())
     }
 
-    /// The next output line that is like this.
+    /// The next output line for which `is` is true.
     pub(crate) fn until(&mut self, is: impl Fn(&Value) -> bool) -> Value {
         loop {
             let line = self.next().expect("it stays open");

@@ -1,4 +1,4 @@
-//! `pane`: what it says and how it ends, on a fake that plays a shell.
+//! `pane`: output and exit codes, on a fake that simulates a shell.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn told(herdr: &FakeHerdr, arguments: &[&str]) -> (Option<i32>, Value) {
     (output.code, told.unwrap_or_else(|_| panic!("{output:?}")))
 }
 
-/// A shell waits in the first pane.
+/// Puts a waiting shell into the first pane.
 fn with_shell(herdr: &FakeHerdr) {
     let shell = vec![PaneProcess::new(7, "sh")];
     assert!(herdr.with_model(|model| model.set_processes("w1:p1", Some(7), shell)));

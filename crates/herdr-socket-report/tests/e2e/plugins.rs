@@ -1,4 +1,4 @@
-//! The plugins that `init` writes, in a Node that plays their agents.
+//! The plugins that `init` writes, in a Node process that plays their agents.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,11 +10,11 @@ use crate::hosts::{there_is, with_sidecar};
 use crate::pane::{Pane, Started};
 use crate::support::requests;
 
-/// A plugin in a process of its own, which ends with its input.
+/// A plugin in a process that ends with its input.
 fn plugin(pane: &Pane, agent: &str, file: &str) -> Started {
     let wrote = pane.outside(&["init", agent, "--write"]).output().unwrap();
     assert_eq!(wrote.status.code(), Some(0));
-    // Node takes the ending for the language.
+    // Node recognises the language by the file extension.
     let script = pane.path().join(format!("{agent}.mjs"));
     std::fs::copy(pane.path().join(file), &script).unwrap();
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/plugins.mjs");
@@ -30,7 +30,7 @@ fn play(host: &mut Started, event: &str, payload: &Value) {
     assert_eq!(host.answer(), "played", "{event}");
 }
 
-/// The state was Herdr's all the time, and nothing of the plugin's is left.
+/// Checks that the state was always Herdr's, and that nothing of the plugin is left.
 fn ends(pane: &Pane, mut host: Started, agent: &str) {
     assert!(host.finish().success());
     let seen = pane.wait(|seen| seen.title.is_none() && seen.tokens.is_empty());

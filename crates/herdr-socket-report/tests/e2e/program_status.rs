@@ -1,5 +1,5 @@
-//! The terminal of the reported process is told, and gets nothing but whole
-//! reports, whatever else is written to it.
+//! The terminal of the reported process gets reports. They are whole, whatever else is written
+//! to the terminal.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -21,13 +21,13 @@ use crate::support::{PATIENCE, states};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_herdr-socket-report");
 
-/// A program in a session of its own, at a terminal of its own.
+/// A program in a session and on a terminal of its own.
 struct AtTerminal {
     child: Child,
     keyboard: File,
     written: Receiver<Vec<u8>>,
     bytes: Vec<u8>,
-    /// What the terminal has understood, and the states of the root on the way.
+    /// The records in the terminal, and the states that the root record had.
     store: Store,
     scanner: Scanner,
     root: Vec<String>,
@@ -35,7 +35,7 @@ struct AtTerminal {
 }
 
 impl AtTerminal {
-    /// Starts it with these variables and no others, but for where things are.
+    /// Starts it with these variables and no others, except those for folders.
     fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         Self::start_with(arguments, variables, Stdio::null())
     }
@@ -61,7 +61,7 @@ impl AtTerminal {
         thread::spawn(move || {
             let _open = pty;
             let mut chunk = [0; 4096];
-            // A terminal that everybody has left ends with an error on Linux.
+            // On Linux, a terminal without processes ends with an error.
             while let Ok(count @ 1..) = terminal.read(&mut chunk) {
                 if sender.send(chunk[..count].to_vec()).is_err() {
                     return;
@@ -73,7 +73,7 @@ impl AtTerminal {
         Self { child, keyboard, written, bytes, store, scanner, root, folder }
     }
 
-    /// Takes what is written; whether anything was, and could still be.
+    /// Reads what was written. Returns whether anything was, and may still be, written.
     fn take(&mut self) -> bool {
         let Ok(bytes) = self.written.recv_timeout(PATIENCE) else { return false };
         let Self { store, root, .. } = self;
@@ -104,7 +104,7 @@ impl AtTerminal {
         self.wait(|store| store.get(None).is_some_and(|root| root.state.to_string() == state));
     }
 
-    /// Takes everything until nobody has the terminal any more.
+    /// Reads everything until no process has the terminal.
     fn finish(&mut self) {
         self.child.wait().unwrap();
         while self.take() {}
@@ -128,7 +128,7 @@ const KNOWN: (&str, &str) = ("TERM_PROGRAM", "ghostty");
 #[test]
 fn no_report_stands_inside_what_the_program_draws_and_nothing_else_is_written() {
     const FRAME: &str = "\u{1b}[1;31mframe\u{1b}[0m\u{1b}]0;title\u{7}\u{1b}[2K";
-    // The drawing is the shell's own, one write for each frame.
+    // The shell draws, with one write for each frame.
     let script = r#"
         (while [ ! -e over ]; do printf '\033[1;31mframe\033[0m\033]0;title\007\033[2K'; done) &
         for number in 1 2 3 4 5 6 7 8; do
@@ -200,8 +200,8 @@ fn run_tells_what_it_reads_until_its_host_is_killed() {
         r#"{ printf '%s\n' '{"event": "agent_started"}'; exec sleep 1000; } | "$REPORT" run"#;
     let mut terminal = AtTerminal::start(&["sh", "-c", &format!("echo $$; {script}")], &[KNOWN]);
     terminal.wait_root("working");
-    // The whole job of the shell goes, but for the sidecar, which is in a group
-    // of its own.
+    // The whole job of the shell is killed, except the sidecar, which is in a process group of
+    // its own.
     rustix::process::kill_process_group(Pid::from_child(&terminal.child), Signal::KILL).unwrap();
     terminal.wait(Store::is_empty);
     terminal.finish();
@@ -335,7 +335,7 @@ fn a_pane_and_its_terminal_get_the_same_states_in_the_same_order() {
     assert_eq!(states(&herdr), ["working", "blocked", "working", "idle", "working", "idle"]);
 }
 
-/// The end that a program reads, and ours.
+/// The reading end for a program, and the writing end.
 fn pipe() -> (Stdio, File) {
     let (read, write) = std::io::pipe().unwrap();
     (read.into(), File::from(std::os::fd::OwnedFd::from(write)))

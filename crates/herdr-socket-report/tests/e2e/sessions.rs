@@ -1,4 +1,4 @@
-//! The recorded sessions, fed to `run` as their host wrote them.
+//! The recorded sessions, written to `run` as by their hosts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,8 @@ fn is_as_expected(pane: &Observation, expect: &Value) -> bool {
         && pane.tokens == tokens
 }
 
-/// Whether `some` is `all` with gaps: a state that ended before it could be
-/// sent may be missing, and none may be made up.
+/// Whether `some` is `all` with gaps. A state that ended before it could be sent may be
+/// missing, but none may be added.
 fn is_in_order(some: &[String], all: &[String]) -> bool {
     let mut all = all.iter();
     some.iter().all(|state| all.any(|next| next == state))

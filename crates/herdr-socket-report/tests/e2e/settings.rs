@@ -1,4 +1,4 @@
-//! Settings, as far as they show outside.
+//! The visible effects of settings.
 
 use fake_herdr::FakeHerdr;
 
@@ -40,8 +40,8 @@ fn settings_that_are_wrong_stop_before_anything_is_read() {
     assert!(output.stderr.contains("HERDR_REPORT_LOG"), "{}", output.stderr);
 }
 
-/// What `config show` says with these two files, variables and flags: the exit
-/// code, its lines without the file's names, and the complaints.
+/// The output of `config show` with these two files, variables and flags: the exit code, its
+/// lines without the file's names, and the complaints.
 fn show(
     (persons, projects): (&str, &str),
     variables: &[(&str, &str)],
@@ -62,7 +62,7 @@ fn show(
     (output.code, clean(&output.stdout), clean(&output.stderr))
 }
 
-/// Each of these is a line, whatever blanks it has.
+/// Checks that each of these is a line, whatever spaces it has.
 #[track_caller]
 fn has(shown: &str, lines: &[&str]) {
     let tidy = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -242,7 +242,7 @@ fn config_show_names_every_value_and_its_origin() {
     assert!(line("settle_ms").ends_with("# default"));
     assert!(output.stdout.contains("project file: "));
 
-    // What it prints is a file that says the same.
+    // The output is a settings file with the same effect.
     let again = with_file(sidecar(&["config", "show"]), PERSONS, &output.stdout).run("");
     assert_eq!((again.code, again.stderr.as_str()), (Some(0), ""));
     let values = |text: &str| -> Vec<String> {

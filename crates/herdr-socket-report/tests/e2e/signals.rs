@@ -1,4 +1,4 @@
-//! What ends a run besides the end of its input.
+//! What ends a run, apart from the end of its input.
 
 use std::process::{Command, Stdio};
 
@@ -94,7 +94,7 @@ fn two_signals_at_a_time_are_one_wish() {
 
 #[test]
 fn a_further_signal_ends_it_at_once() {
-    // A server that accepts and never answers keeps the end waiting.
+    // A server that accepts and never answers delays the end.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("herdr.sock");
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
@@ -107,7 +107,7 @@ fn a_further_signal_ends_it_at_once() {
         sidecar.signal(Signal::TERM);
         std::thread::yield_now();
     }
-    // On a machine that is busy enough, the end in good order comes first.
+    // On a busy machine the orderly end may come first.
     let code = sidecar.wait().code;
     assert!(matches!(code, Some(143 | 0)), "{code:?}");
 }

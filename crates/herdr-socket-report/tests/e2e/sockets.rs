@@ -1,4 +1,4 @@
-//! Sockets that are none, and environments that cannot be meant.
+//! Paths that are not sockets, and environments that do not make sense.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
@@ -17,7 +17,7 @@ fn in_pane(socket: &Path, arguments: &[&str]) -> Setup {
         .env("HERDR_SOCKET_PATH", socket)
 }
 
-/// One sentence that holds these words, whatever comes in, and the right code.
+/// Expects one sentence with these words and the right exit code, whatever the input.
 fn check(what: &str, socket: &Path, words: &str) {
     let one_diagnostic = |output: &Output, code: i32| {
         assert_eq!(output.stderr.lines().count(), 1, "{what}: {}", output.stderr);
@@ -28,7 +28,7 @@ fn check(what: &str, socket: &Path, words: &str) {
     one_diagnostic(&in_pane(socket, &["run"]).run(EVENT), 0);
     one_diagnostic(&in_pane(socket, &["run", "--strict"]).run(EVENT), 3);
     one_diagnostic(&in_pane(socket, &["run", "--strict"]).run(""), 3);
-    // Far more than a pipe holds: it has to be read.
+    // Far more than a pipe holds, so it has to be read.
     one_diagnostic(&in_pane(socket, &["run"]).run(EVENT.repeat(40_000)), 0);
 }
 
@@ -62,7 +62,7 @@ fn each_kind_of_broken_socket_has_its_diagnostic() {
 #[test]
 fn a_forbidden_socket_has_its_diagnostic() {
     if rustix::process::geteuid().is_root() {
-        // Root may open everything, so there is nothing to see.
+        // Root may open everything, so there is nothing to test.
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Whom a supervisor hears, and what becomes of those who find it gone.
+//! Which reports a supervisor accepts, and what happens to reports after it is gone.
 
 use std::io::Read;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::pane::{Client, Pane, complaints, poll};
 
-/// The address that `exec` tells its command, and the command.
+/// The address that `exec` gives its command, and the command.
 fn supervised(pane: &Pane) -> (std::path::PathBuf, crate::pane::Started) {
     let started = pane.start(&["exec", "--agent", "bot", "--state", "working", "cat"]);
     pane.wait_status("working");
@@ -25,17 +25,17 @@ fn an_address_is_one_supervisors_and_goes_with_it() {
     poll(|| (!first.exists()).then_some(()));
     let (second, mut started) = supervised(&pane);
     assert_ne!(first, second);
-    // What a killed one leaves is taken away by the next.
+    // The next supervisor removes what a killed one leaves.
     let supervisor = pane.supervisor();
     rustix::process::kill_process(supervisor, rustix::process::Signal::KILL).unwrap();
     started.finish();
     pane.wait_unheld();
-    // One that was just killed lets others connect for a moment.
+    // For a moment after a kill, its socket still accepts connections.
     poll(|| UnixStream::connect(&second).is_err().then_some(()));
     assert!(second.exists());
     let (_, mut started) = supervised(&pane);
     poll(|| (!second.exists()).then_some(()));
-    // It was shown as working already, so that did not wait for the new one.
+    // The row was shown as working before, so it did not wait for the new supervisor.
     pane.supervisor();
     pane.quietly(&["title", "New"]);
     pane.wait(|seen| seen.title.is_some());
@@ -66,7 +66,7 @@ fn a_client_says_whom_it_means_and_hears_why_it_is_not_heard() {
     let other_agent = serde_json::json!({ "agent": "other" });
     assert_eq!(refused(other_agent).as_deref(), Some("other_agent"));
     assert_eq!(pane.now().title, None);
-    // A later version may say more of itself.
+    // A later version may send more fields.
     let ours = serde_json::json!({ "socket": socket, "pane": "w1:p1", "agent": "BOT", "new": 1 });
     let answers = answer(ours);
     assert!(answers.iter().any(|line| line["welcome"]["of"] == started.child.id()), "{answers:?}");
@@ -75,12 +75,12 @@ fn a_client_says_whom_it_means_and_hears_why_it_is_not_heard() {
     started.finish();
 }
 
-/// Somebody who has the pane, takes one caller in and goes without a word.
+/// An owner that accepts one client and ends without an answer.
 fn goes_without_an_answer(listener: &UnixListener) {
     let (mut caller, _) = listener.accept().unwrap();
     let mut begun = [0; 8];
     caller.read_exact(&mut begun).unwrap();
-    // What is unread makes it a reset.
+    // Unread input makes the end a reset.
     drop(caller);
 }
 
@@ -136,7 +136,7 @@ fn f47_on_a_frozen_server_everybody_is_told_in_time() {
         let said = hook.complaints();
         assert!(said.contains("does not answer within 1 s"), "{said}");
     }
-    // For all of them together, on a machine that has more to do.
+    // The bound for all of them together, with time for a busy machine.
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }
 

@@ -1,4 +1,4 @@
-//! Starting the sidecar with nothing of the surrounding shell.
+//! Starting the sidecar with a clean environment.
 
 use std::fmt::{Display, Write as _};
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How long anything may take before a test fails. Never how long it takes.
+/// How long anything may take before a test fails. It says nothing about how long it takes.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The folder of the recorded sessions.
@@ -21,10 +21,10 @@ pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions")
 }
 
-/// Tests count requests, and a copy would count twice.
+/// Tests count requests, and a copy would be counted twice.
 pub(crate) const HEDGE: (&str, &str) = ("HERDR_REPORT_HEDGE", "false");
 
-/// A sidecar about to start, in a folder of its own.
+/// A sidecar that is about to start, with a temporary folder.
 pub(crate) struct Setup {
     pub(crate) command: Command,
     pub(crate) folder: TempDir,
@@ -115,7 +115,7 @@ impl Running {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Whether it has not ended yet.
+    /// Whether it still runs.
     pub(crate) fn runs(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
@@ -152,7 +152,7 @@ impl Drop for Running {
     }
 }
 
-/// The bytes of a pipe, as they come.
+/// The bytes of a pipe as they arrive.
 struct Stream {
     bytes: Receiver<Vec<u8>>,
     held: Vec<u8>,
@@ -199,7 +199,7 @@ impl Stream {
     }
 }
 
-/// Whether nothing of ours is on a pane.
+/// Whether nothing of the sidecar is on a pane.
 pub(crate) fn is_clean(pane: &Observation) -> bool {
     pane.agent.is_none()
         && pane.title.is_none()
@@ -218,15 +218,15 @@ pub(crate) fn status(herdr: &FakeHerdr, status: &str) -> Observation {
     herdr.wait_until(PATIENCE, |pane| pane.agent_status == status).unwrap()
 }
 
-/// Waits until nothing of ours is on the pane, for as long as a supervisor may take
-/// and a busy machine makes of it. Also after the end of who released it: the
-/// server may take what it was told a moment later.
+/// Waits until nothing of the sidecar is on the pane, for as long as a supervisor may take on a
+/// busy machine. This may be after the process that released it has ended, because the server
+/// may apply the release a moment later.
 pub(crate) fn wait_clean(herdr: &FakeHerdr, case: impl Display) {
     let clean = herdr.wait_until(Duration::from_secs(10), is_clean);
     clean.unwrap_or_else(|last| panic!("{case}: {last}"));
 }
 
-/// Every request of this method that the fake got, oldest first.
+/// All requests with this method that the fake received, oldest first.
 pub(crate) fn requests(herdr: &FakeHerdr, method: &str) -> Vec<Value> {
     herdr
         .log()
@@ -237,14 +237,14 @@ pub(crate) fn requests(herdr: &FakeHerdr, method: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Every sequence number that was sent, oldest first.
+/// All sequence numbers that were sent, oldest first.
 pub(crate) fn sequence(herdr: &FakeHerdr) -> Vec<u64> {
     let requests = herdr.log();
     let requests = requests.iter().map(|exchange| serde_json::from_str::<Value>(&exchange.request));
     requests.filter_map(|request| request.unwrap()["params"]["seq"].as_u64()).collect()
 }
 
-/// The states that were reported, oldest first, repeats left out.
+/// The reported states without repetitions, oldest first.
 pub(crate) fn states(herdr: &FakeHerdr) -> Vec<String> {
     let mut states: Vec<String> = requests(herdr, "pane.report_agent")
         .iter()

@@ -1,4 +1,4 @@
-//! The proxy: what goes through it, and what it shows.
+//! The proxy: what it forwards and what it shows.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
@@ -39,7 +39,7 @@ impl Tee {
         stream
     }
 
-    /// Says this, all of it, and reads to the end.
+    /// Sends all bytes and reads to the end.
     fn exchange(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.connect();
         stream.write_all(bytes).unwrap();
@@ -94,7 +94,7 @@ fn a_real_session_goes_through() {
     );
     status(&herdr, "blocked");
     herdr.wait_until(PATIENCE, |pane| pane.title.as_deref() == Some("private")).unwrap();
-    // The stream that a reporter holds through it ends with the server's.
+    // A stream through the proxy ends with the server's stream.
     herdr.live_handoff();
     run.line(r#"{"event": "agent_started"}"#);
     run.line(r#"{"event": "prompt_closed", "prompt_id": "p"}"#);
@@ -112,7 +112,7 @@ fn a_real_session_goes_through() {
     assert!(!output.stdout.contains("private"), "{}", output.stdout);
 }
 
-/// What the log says of a line that goes by redacted.
+/// The log line for a line that is redacted.
 fn redacted(tee: &mut Tee, line: &str) -> String {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     tee.exchange(format!("{line}\n").as_bytes());
@@ -149,7 +149,7 @@ fn redacted_only_the_protocols_own_words_stay() {
     ] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
-    // What a method says that nobody knows is not a word of the protocol.
+    // The texts of an unknown method are not words of the protocol.
     let shown = redacted(
         &mut tee,
         r#"{"id":"a secret","method":"secret/notes","params":{"source":"my secret",
@@ -191,7 +191,7 @@ fn a_stream_goes_through_as_it_comes_and_ends_with_its_client() {
     let mut shown: Vec<_> = (0..4).map(|_| tee.logged()).collect();
     shown.sort();
     assert!(shown.contains(&format!("1 < {event}")), "{shown:#?}");
-    // A half-close cancels a stream (protocol 7.3), also through a proxy.
+    // A half-close ends a stream (protocol 7.3), also through a proxy.
     stream.shutdown(Shutdown::Write).unwrap();
     assert_eq!(next(), "");
 }
@@ -204,7 +204,7 @@ fn what_is_no_protocol_goes_through_too_and_is_shown_escaped() {
     let server = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut got = Vec::new();
-        // It ends only with the client's half.
+        // It ends only when the client closes its sending direction.
         stream.read_to_end(&mut got).unwrap();
         stream.write_all(b"\xff\x1b[2J no newline").unwrap();
         got
@@ -222,7 +222,7 @@ fn what_is_no_protocol_goes_through_too_and_is_shown_escaped() {
 
     assert_eq!(tee.logged(), r"1 > \u{1b}]0;title\u{7}\u{202e}");
     assert_eq!(tee.logged(), "1 >");
-    // The halves of a connection end together.
+    // Both directions of a connection end together.
     let long = tee.logged();
     assert!(long.starts_with(r"1 > \0yyy"), "{}", &long[..20]);
     assert!(long.ends_with("yyy… and 3080193 bytes more (no newline)"), "{}", &long[65_000..]);
@@ -267,7 +267,7 @@ fn a_log_that_nobody_reads_holds_no_connection_up() {
         stream.write_all(line.as_bytes()).unwrap();
         stream.read_to_end(&mut Vec::new()).unwrap();
     };
-    // More than a pipe holds; and then there is no pipe.
+    // More than a pipe holds; and then the pipe is closed.
     (0..20).for_each(|_| exchange());
     drop(child.stdout.take());
     (0..5).for_each(|_| exchange());

@@ -1,4 +1,4 @@
-//! A terminal that the sidecar draws on.
+//! A terminal on which the sidecar draws.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,8 +14,8 @@ use tempfile::TempDir;
 
 use crate::support::{PATIENCE, Setup};
 
-/// What the sidecar itself may send: the other screen, wrapping, the cursor, its
-/// place, and parts of the screen that are made blank.
+/// The sequences that the sidecar may send: the alternate screen, line wrapping, the cursor and
+/// its position, and clearing parts of the screen.
 const OWN: [&str; 9] = ["?1049h", "?1049l", "?7h", "?7l", "?25h", "?25l", "H", "K", "J"];
 
 /// The sidecar with its stdout on a terminal.
@@ -28,19 +28,19 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Starts it on a terminal of so many columns and lines.
+    /// Starts it on a terminal with this many columns and lines.
     pub(crate) fn start(setup: Setup, size: (u16, u16)) -> Self {
         let (master, terminal) = both_ends();
         tcsetwinsize(&master, winsize(size)).unwrap();
         let Setup { mut command, folder } = setup.env("TERM", "xterm");
         let child = command.stdout(Stdio::from(terminal)).spawn().unwrap();
-        // It holds the terminal open, which would then never end.
+        // It would keep the terminal open.
         drop(command);
         let (sender, drawn) = mpsc::channel();
         let mut reading = master.try_clone().unwrap();
         thread::spawn(move || {
             let mut chunk = [0; 4096];
-            // The end of a terminal is an error on Linux.
+            // On Linux, the end of a terminal is an error.
             while let Ok(count @ 1..) = reading.read(&mut chunk) {
                 if sender.send(chunk[..count].to_vec()).is_err() {
                     return;
@@ -54,8 +54,7 @@ impl Terminal {
         tcsetwinsize(&self.master, winsize(size)).unwrap();
     }
 
-    /// Forgets what was drawn and waits until something is drawn that satisfies
-    /// this.
+    /// Forgets what was drawn, and waits until a drawing satisfies this.
     pub(crate) fn wait(&mut self, satisfied: impl Fn(&str) -> bool) {
         self.text.clear();
         let end = Instant::now() + PATIENCE;
@@ -70,7 +69,7 @@ impl Terminal {
         }
     }
 
-    /// Stops it as Ctrl-Z does; it gives the terminal back first.
+    /// Stops it as Ctrl-Z does. It restores the terminal before.
     pub(crate) fn stop(&mut self) {
         let pid = Pid::from_child(&self.child);
         kill_process(pid, Signal::TSTP).unwrap();
@@ -80,13 +79,13 @@ impl Terminal {
         self.wait(|drawn| drawn.contains("\u{1b}[?1049l"));
     }
 
-    /// Lets it go on; it takes the terminal again.
+    /// Continues it. It takes the terminal over again.
     pub(crate) fn go_on(&mut self) {
         kill_process(Pid::from_child(&self.child), Signal::CONT).unwrap();
         self.wait(|drawn| drawn.contains("\u{1b}[?1049h") && drawn.contains("\u{1b}[J"));
     }
 
-    /// Ends it with a signal; the exit code, and all that was drawn since the
+    /// Ends it with a signal. Returns the exit code and everything that was drawn since the
     /// last [`wait`](Self::wait) began.
     pub(crate) fn end(mut self, signal: Signal) -> (Option<i32>, String) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
@@ -108,7 +107,7 @@ impl Drop for Terminal {
     }
 }
 
-/// A terminal: the end of who types and reads, and the end of the program.
+/// Both ends of a terminal: that of the person, and that of the program.
 pub(crate) fn both_ends() -> (File, File) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
@@ -122,7 +121,7 @@ fn winsize((ws_col, ws_row): (u16, u16)) -> Winsize {
     Winsize { ws_row, ws_col, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
-/// What was drawn without the sidecar's own sequences; any other fails.
+/// What was drawn without the sidecar's own sequences. Any other sequence is a failure.
 pub(crate) fn visible(drawn: &str) -> String {
     let mut pieces = drawn.split('\u{1b}');
     let mut text = pieces.next().unwrap_or_default().to_owned();
@@ -137,14 +136,14 @@ pub(crate) fn visible(drawn: &str) -> String {
     text
 }
 
-/// The pictures that are whole, each as its lines.
+/// The complete pictures, each as its lines.
 pub(crate) fn pictures(drawn: &str) -> Vec<Vec<String>> {
     let mut pictures: Vec<_> = drawn.split("\u{1b}[H").collect();
-    // The first may have lost its beginning, and the last may not have ended.
+    // The beginning of the first picture and the end of the last may be missing.
     pictures.retain(|picture| picture.contains("\u{1b}[J"));
     let lines = |picture: &str| {
         let picture = picture.split("\u{1b}[J").next().unwrap_or_default();
-        // The terminal adds a return of its own to each newline.
+        // The terminal adds a carriage return to each newline.
         visible(picture).split('\n').map(|line| line.trim_end_matches('\r').to_owned()).collect()
     };
     pictures.into_iter().map(lines).collect()

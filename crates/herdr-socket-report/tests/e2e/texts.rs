@@ -1,5 +1,5 @@
-//! No text of a server, a host, a file, a variable or a command line puts a
-//! control sequence on the terminal, or a line of its own.
+//! No text of a server, a host, a file, a variable or a command line can put a control sequence
+//! or a line of its own on the terminal.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
@@ -15,11 +15,11 @@ use tempfile::TempDir;
 use crate::support::{Setup, inside, sidecar};
 use crate::terminal::{Terminal, visible};
 
-/// A window title, a screen made blank, colours by a control character of one
-/// byte, a line of its own, and text that runs backwards.
+/// A window title, a cleared screen, colours by an 8-bit control character, a line of its own,
+/// and right-to-left text.
 const WILD: &str = "x\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\u{85}\r\nFORGED\u{2028}\u{202e}\u{2067}\u{200f}\u{8}\u{7f}y";
 
-/// What no output of ours holds.
+/// Characters that the output must not contain.
 fn moves_something(c: char) -> bool {
     (c.is_control() && c != '\n')
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -32,7 +32,7 @@ fn is_tame(what: &str, text: &str) {
     assert!(!forged, "{what}: {text:?}");
 }
 
-/// Runs it to its end with this input; the text must have come that far.
+/// Runs it to its end with this input. The text has to appear in the output.
 #[track_caller]
 fn runs_tamely(setup: Setup, input: impl AsRef<[u8]>) -> String {
     let what = format!("{:?}", setup.command);
@@ -42,8 +42,8 @@ fn runs_tamely(setup: Setup, input: impl AsRef<[u8]>) -> String {
     output.stdout + &output.stderr
 }
 
-/// A server that cleans nothing and refuses what contains this; with `ids`, the
-/// panes' ids are of the same kind.
+/// A server that cleans nothing and refuses requests that contain `refuses`. With `ids`, the
+/// panes' ids contain the same text.
 fn server(refuses: &'static str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("herdr.sock");
@@ -60,7 +60,7 @@ fn server(refuses: &'static str) -> (TempDir, PathBuf) {
                 json!({ "result": result(method, if refuses == "ids" { WILD } else { "w1:p1" }) })
             };
             reply["id"] = request["id"].clone();
-            // A client that has gone has its reason.
+            // A client may already have closed.
             let _ = writeln!(&stream, "{reply}");
         }
     });
@@ -146,7 +146,7 @@ fn of_a_server_that_is_looked_at() {
 fn of_a_host() {
     let herdr = FakeHerdr::start().unwrap();
     let wild = json!(WILD).to_string();
-    // As JSON has it, and as it stands.
+    // As JSON writes it, and unchanged.
     let raw = WILD.replace('\n', "");
     let mut lines = vec![format!("{{\"event\": \"{raw}\"}}"), raw.clone()];
     for event in [

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::support::{Running, inside, sidecar};
 use crate::terminal::{Terminal, pictures, visible};
 
-/// Tells Herdr something and waits until it took it.
+/// Makes a request that has to be accepted.
 fn tell(herdr: &FakeHerdr, method: &str, params: &Value) {
     let mut stream = UnixStream::connect(herdr.socket_path()).unwrap();
     writeln!(stream, "{}", json!({"id": "1", "method": method, "params": params})).unwrap();
@@ -50,7 +50,7 @@ fn each_change_is_a_line_of_json() {
     assert_eq!(first["pane_id"], herdr.pane_id());
     let seq = first["state_change_seq"].as_u64().unwrap();
 
-    // However quickly it went and came back, it is another state now.
+    // However quickly it changed back, it is a new state.
     state(&herdr, "blocked");
     state(&herdr, "working");
     let mut second = record(&mut watch);
@@ -84,7 +84,7 @@ fn lines_outlive_the_server() {
     herdr.restart();
     herdr.clear_faults();
     assert!(watch.complaint().contains("the server is back"));
-    // The claim is gone with the old server.
+    // The claim was lost with the old server.
     assert!(watch.answer().contains("bot is gone"));
     state(&herdr, "working");
     let line = watch.answer();
@@ -130,7 +130,7 @@ fn a_reader_that_had_enough_ends_it_quietly() {
     let mut setup = inside(&herdr, &["watch", "--json"]);
     let mut child = setup.command.stderr(Stdio::inherit()).spawn().unwrap();
     drop(child.stdout.take());
-    // Nothing ever changes here.
+    // Nothing changes here.
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 

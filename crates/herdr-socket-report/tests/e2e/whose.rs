@@ -1,4 +1,4 @@
-//! A pane that is not ours is left alone, by supervisors and by what reports once.
+//! A pane of another process is left alone, by supervisors and one-shots.
 #![cfg(target_os = "linux")]
 
 use std::process::{Child, Command};
@@ -6,8 +6,7 @@ use std::process::{Child, Command};
 use crate::pane::{Client, Pane, complaints, poll};
 use crate::support::requests;
 
-/// A shell that leads a session of its own in the pane, as the server would
-/// start it.
+/// A shell that leads a session in the pane, as the server would start it.
 pub(crate) struct Shell(pub(crate) Child);
 
 impl Shell {
@@ -28,13 +27,12 @@ impl Drop for Shell {
     }
 }
 
-/// The leader of a process's session, 0 if that is outside of what can be seen
-/// from here.
+/// The leader of a process's session; 0 if it is outside the visible processes.
 pub(crate) fn session_of(process: u32) -> Option<u32> {
     of_stat(process, 3)
 }
 
-/// The same of its group.
+/// The leader of its process group.
 pub(crate) fn group_of(process: u32) -> Option<u32> {
     of_stat(process, 2)
 }
@@ -71,7 +69,7 @@ fn b34_what_does_not_run_in_the_pane_reports_nothing() {
     started.line("up");
     assert_eq!(started.answer(), "up");
     assert_eq!(pane.run(&["state", "idle", "--strict"]).status.code(), Some(4));
-    // Who is foreign does not keep the pane from anybody.
+    // A foreign process does not keep others from the pane.
     pane.wait_unheld();
     assert_eq!(started.finish().code(), Some(0));
     assert_eq!(reports(&pane), 0);
@@ -83,7 +81,7 @@ fn b34_what_does_not_run_in_the_pane_reports_nothing() {
 #[test]
 fn a_hook_in_a_session_of_its_own_belongs_to_where_it_comes_from() {
     let pane = Pane::new();
-    // In a container that somebody entered, there is none to be seen.
+    // In a container that was entered from outside, the session leader is not visible.
     let Some(session) = session_of(std::process::id()).filter(|pid| *pid != 0) else { return };
     leads(&pane, session);
     pane.quietly(&["title", "In the pane", "--strict"]);
@@ -96,7 +94,7 @@ fn a_hook_in_a_session_of_its_own_belongs_to_where_it_comes_from() {
     assert_eq!((output.status.code(), complaints(&output)), (Some(0), String::new()));
     assert_eq!(pane.now().title.as_deref(), Some("From a hook"));
 
-    // So does a supervisor: the command is asked about, not the supervisor.
+    // For a supervisor, the command has to run in the pane, not the supervisor.
     let mut started = pane.start(&["exec", "--state", "working", "cat"]);
     pane.wait_status("working");
     started.finish();
