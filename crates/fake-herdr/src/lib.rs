@@ -1,14 +1,14 @@
-//! A Herdr that behaves: a model of Herdr 0.8.2's panes and of the agents that it detects in
-//! them, and a server around the model, for testing integrations with Herdr.
+//! A fake Herdr for tests of integrations: a model of Herdr 0.8.2's panes and of the
+//! agents that it detects in them, and a server around the model.
 //!
-//! It does not simply answer `ok` to everything. A report with a stale number, a report on a
-//! pane that is owned by another session and a release by the wrong source are all answered
-//! with `ok` and change nothing, as on the real server. [`FakeHerdr::observe`] tells what a
-//! reader of the pane sees. On all recordings of the real server, the fake does the same as
-//! that server.
+//! It does not just record requests and answer `ok`. A report with a stale number, a
+//! report on a pane with another source's session and a release by the wrong source get
+//! an `ok` and change nothing, as on the real server. [`FakeHerdr::observe`] shows what
+//! a reader of the pane sees. The fake server behaves like the real one on every
+//! recording.
 //!
-//! - [`Model`] is the pure state: it takes lines and the time and returns answers. It has no
-//!   clock, socket or thread, so it can be used in property tests.
+//! - [`Model`] is the pure state: lines and the time go in, answers come out. It has no
+//!   clock, socket or thread, which suits property tests.
 //! - [`FakeHerdr`] serves a model on a Unix socket.
 //! - The program `fake-herdr` does the same for tests in other languages.
 //!
@@ -21,7 +21,7 @@
 //!
 //! let herdr = fake_herdr::FakeHerdr::start()?;
 //!
-//! // The integration under test; here the smallest one there can be.
+//! // The integration under test; here a single report.
 //! let mut socket = UnixStream::connect(herdr.socket_path())?;
 //! socket.write_all(br#"{"id":"1","method":"pane.report_agent","params":{"pane_id":"w1:p1","#)?;
 //! socket.write_all(br#""source":"custom:bot","agent":"bot","state":"working","seq":1}}"#)?;
@@ -46,7 +46,7 @@ pub use model::{
 #[cfg(unix)]
 pub use server::{Builder, Exchange, FakeHerdr, Fault, Stopper, UnknownFault, WaitTimedOut};
 
-/// The README's example is a test.
+/// Runs the README's example as a test.
 #[cfg(all(doctest, unix))]
 #[doc = include_str!("../README.md")]
 struct Readme;

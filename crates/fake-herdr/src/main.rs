@@ -10,6 +10,6 @@ fn main() -> std::process::ExitCode {
 
 #[cfg(not(unix))]
 fn main() -> std::process::ExitCode {
-    // There are no Unix sockets on this platform.
+    // The fake server has only a Unix socket.
     std::process::ExitCode::from(2)
 }

@@ -1,5 +1,5 @@
-//! The rows of docs/compatibility.md, one test each: where other servers differ
-//! from Herdr 0.8.2.
+//! Tests of the rows of docs/compatibility.md, where other servers differ from
+//! Herdr 0.8.2.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -9,11 +9,11 @@ mod wire;
 use std::fs;
 use std::path::Path;
 
-use fake_herdr::{Answer, FakeHerdr, Fault};
+use fake_herdr::{FakeHerdr, Fault};
 use serde_json::{Value, json};
 use support::Herdr;
 
-/// All servers, by the columns of the table.
+/// All servers, in the order of the table's columns.
 fn servers() -> [(&'static str, Herdr); 4] {
     ["0.8.2", "0.9.0", "0.9.3", "tuios"].map(|name| (name, Herdr::with(name.parse().unwrap())))
 }
@@ -22,7 +22,7 @@ fn raw(herdr: &mut Herdr, line: &str) -> Value {
     serde_json::from_str(herdr.model.request(herdr.now, line.as_bytes()).line().unwrap()).unwrap()
 }
 
-/// The first pane, whatever the server calls it.
+/// The id of the first pane.
 fn pane(herdr: &Herdr) -> String {
     herdr.model.pane_ids()[0].clone()
 }
@@ -38,7 +38,7 @@ fn status(herdr: &Herdr) -> String {
     herdr.model.observe(herdr.now, &pane(herdr)).unwrap().agent_status
 }
 
-/// Every row of the servers' table names a test that exists.
+/// Every row of the servers' table names an existing test.
 #[test]
 fn the_table_names_its_tests() {
     let table =
@@ -59,7 +59,7 @@ fn the_table_names_its_tests() {
 }
 
 #[test]
-fn ping_tells_who_it_is() {
+fn ping_names_the_server() {
     for (name, mut herdr) in servers() {
         let pong = herdr.call("ping", json!({}))["result"].clone();
         let expected = match name {
@@ -83,32 +83,19 @@ fn ping_tells_who_it_is() {
 fn subscriptions_replay_or_start_live() {
     for (name, mut herdr) in servers() {
         report(&mut herdr, "working", None);
-        let params = json!({ "subscriptions": [{ "type": "pane.agent_detected" }] });
-        let line = json!({ "id": "t", "method": "events.subscribe", "params": params });
-        let Answer::Stream { mut stream, .. } =
-            herdr.model.request(herdr.now, line.to_string().as_bytes())
-        else {
-            panic!("no stream");
-        };
+        let (_, mut stream) = herdr.subscribe(json!([{ "type": "pane.agent_detected" }]));
         let replayed = herdr.model.tick(herdr.now, &mut stream).len();
         assert_eq!(replayed, usize::from(name == "0.8.2"), "{name}");
     }
 }
 
-/// Five changes at once: one line a turn, or all of them; and what a reader
-/// that fell behind is told.
+/// Five changes at once give one line a turn, or all lines at once. A reader that falls
+/// behind gets an error on newer servers.
 #[test]
 fn bursts_and_lost_events() {
     for (name, mut herdr) in servers() {
-        let params = json!({ "subscriptions": [
-            { "type": "pane.agent_status_changed", "pane_id": pane(&herdr) },
-        ]});
-        let line = json!({ "id": "t", "method": "events.subscribe", "params": params });
-        let Answer::Stream { mut stream, .. } =
-            herdr.model.request(herdr.now, line.to_string().as_bytes())
-        else {
-            panic!("no stream");
-        };
+        let subscription = json!({ "type": "pane.agent_status_changed", "pane_id": pane(&herdr) });
+        let (_, mut stream) = herdr.subscribe(json!([subscription]));
         let batches = ["0.9.3", "tuios"].contains(&name);
         for state in ["working", "blocked", "working", "blocked", "working"] {
             report(&mut herdr, state, None);
@@ -183,7 +170,7 @@ fn claims_over_a_handoff() {
         herdr.model.live_handoff(herdr.now);
         let kept = ["0.9.3", "tuios"].contains(&name);
         assert_eq!(status(&herdr), if kept { "working" } else { "unknown" }, "{name}");
-        // A number from before counts again.
+        // The mark is gone, so a lower number is accepted.
         report(&mut herdr, "blocked", Some(1));
         assert_eq!(status(&herdr), "blocked");
     }

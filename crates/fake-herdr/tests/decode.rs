@@ -1,4 +1,4 @@
-//! What is a request and what is not (protocol 2.1).
+//! Which lines are requests (protocol 2.1).
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod support;
@@ -35,7 +35,7 @@ const REFUSED: &[&str] = &[
     r#"{"id":"1","method":"pane.get","params":{"pane_id":1}}"#,
     r#"{"id":"1","method":"pane.get","params":{"pane_id":"w1:p1","pane_id":"w1:p1"}}"#,
     r#"{"id":"1","method":"pane.get","params":["w1:p1"]}"#,
-    // Also what is skipped has to be JSON.
+    // Unknown keys must have valid JSON values as well.
     r#"{"id":"1","method":"ping","params":{"x":1e999}}"#,
     r#"{"id":"1","method":"ping","params":{"x":"\ud800"}}"#,
     r#"{"id":"1","method":"pane.read","params":{"pane_id":"w1:p1","source":"visible","strip_ansi":5}}"#,
@@ -44,7 +44,7 @@ const REFUSED: &[&str] = &[
     r#"{"id":"1","method":"events.subscribe","params":{"subscriptions":[{"type":"pane.agent_status_changed"}]}}"#,
 ];
 
-const TAKEN: &[&str] = &[
+const ACCEPTED: &[&str] = &[
     r#"{"id":"1","method":"ping","params":{}}"#,
     r#"  {"id":"1","method":"ping","params":{}}  "#,
     "\u{a0}\u{b}{\"id\":\"1\",\"method\":\"ping\",\"params\":{}}\u{c}",
@@ -55,14 +55,14 @@ const TAKEN: &[&str] = &[
 ];
 
 #[test]
-fn strict_where_the_server_is_and_lenient_where_it_is() {
+fn decoding_is_as_strict_as_on_the_server() {
     let mut model = Model::new();
     for line in REFUSED {
         let reply = answer(&mut model, line).unwrap();
         assert_eq!(reply["error"]["code"], "invalid_request", "{line}");
         assert_eq!(reply["id"], "", "{line}");
     }
-    for line in TAKEN {
+    for line in ACCEPTED {
         let reply = answer(&mut model, line).unwrap();
         assert_eq!((reply["id"].as_str(), reply.get("error")), (Some("1"), None), "{line}");
     }
@@ -90,8 +90,8 @@ fn numbers_are_whole_and_fit() {
     }
 }
 
-/// Parameters without an effect here, and maps and flags, are typed all the
-/// same: `null` stands only for what may be absent as a value.
+/// Parameters that have no effect are checked for their type as well. `null` is not
+/// accepted for maps and flags.
 #[test]
 fn values_without_effect_have_their_types() {
     let mut model = Model::new();
@@ -124,14 +124,14 @@ fn an_unknown_method_is_answered_with_the_known_ones() {
 }
 
 #[test]
-fn silence_is_for_lines_that_are_none() {
+fn blank_broken_and_long_lines_get_no_answer() {
     let mut model = Model::new();
     for line in [&b""[..], b"  \t", b"\r", b"\n{}", b"\xff\xfe", &vec![b' '; 1 << 21]] {
         assert!(matches!(model.request(Duration::ZERO, line), Answer::Silence));
     }
 }
 
-/// From 0.9.2 on an error names its request wherever the line has one id.
+/// From 0.9.2 on an error has the request's id if the line has exactly one.
 #[test]
 fn newer_servers_echo_the_id() {
     let mut model = Model::with_profile(Profile::herdr_0_9_3());

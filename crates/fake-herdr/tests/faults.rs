@@ -1,4 +1,4 @@
-//! Every fault, as a client meets it.
+//! Every fault, as a client sees it.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -21,7 +21,7 @@ fn applied(herdr: &FakeHerdr) -> bool {
     herdr.observe("w1:p1").unwrap().agent.is_some()
 }
 
-/// What comes back for a report, and whether it was applied.
+/// The bytes that a report gets, and whether it was applied.
 fn outcome(fault: &str) -> (Vec<u8>, bool) {
     let herdr = with(fault);
     let mut connection = connect(herdr.socket_path());
@@ -30,14 +30,14 @@ fn outcome(fault: &str) -> (Vec<u8>, bool) {
 }
 
 #[test]
-fn answers_that_are_cut_or_spoiled() {
-    let whole = b"{\"id\":\"t\",\"result\":{\"type\":\"ok\"}}\n";
+fn answers_that_are_cut_or_corrupted() {
+    let answer = b"{\"id\":\"t\",\"result\":{\"type\":\"ok\"}}\n";
     assert_eq!(outcome("close"), (vec![], false));
     assert_eq!(outcome("reset"), (vec![], false));
-    assert_eq!(outcome("half-line"), (whole[..16].to_vec(), true));
-    assert_eq!(outcome("byte-by-byte"), (whole.to_vec(), true));
+    assert_eq!(outcome("half-line"), (answer[..16].to_vec(), true));
+    assert_eq!(outcome("byte-by-byte"), (answer.to_vec(), true));
     let (two, _) = outcome("two-lines");
-    assert!(two.starts_with(whole) && two.ends_with(b"\n") && two.len() > whole.len());
+    assert!(two.starts_with(answer) && two.ends_with(b"\n") && two.len() > answer.len());
     let (bad, applied) = outcome("invalid-utf8");
     assert!(applied && bad.ends_with(b"\n") && String::from_utf8(bad).is_err());
     let (big, applied) = outcome("oversize");
@@ -91,7 +91,7 @@ fn a_fault_for_one_request_lets_the_next_one_through() {
     herdr.fault_times(Fault::ClosesEarly, 1);
     assert_eq!(send(herdr.socket_path(), &ping()), "");
     assert!(send(herdr.socket_path(), &ping()).contains("pong"));
-    assert_eq!(herdr.log()[0].reply, None, "the log says that nothing was answered");
+    assert_eq!(herdr.log()[0].reply, None, "the log has no answer");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn late_never_and_slow() {
     connection.set_read_timeout(Some(PATIENCE)).unwrap();
     assert_eq!(rest(&connection), b"");
 
-    // Two requests at once wait for each other.
+    // Requests at the same time wait for each other.
     let herdr = with("slow:40");
     let began = Instant::now();
     thread::scope(|scope| {
@@ -123,8 +123,8 @@ fn late_never_and_slow() {
     assert!(began.elapsed() >= Duration::from_millis(120));
 }
 
-/// As after SIGSTOP and SIGCONT: connect and write succeed, no answer comes,
-/// and the request counts when the server goes on, also if its client has left.
+/// As after SIGSTOP and SIGCONT, clients can connect and write but get no answer. When the
+/// server goes on, it applies their requests, even if the client has left.
 #[test]
 fn a_frozen_server_applies_what_it_received() {
     let herdr = with("freeze");
@@ -142,7 +142,7 @@ fn a_frozen_server_applies_what_it_received() {
 }
 
 #[test]
-fn outages_end_streams_and_pass() {
+fn outages_end_streams_and_can_be_cleared() {
     for (fault, kind) in
         [(Fault::Gone, ErrorKind::NotFound), (Fault::Refusing, ErrorKind::ConnectionRefused)]
     {
@@ -158,13 +158,13 @@ fn outages_end_streams_and_pass() {
         herdr.fault(Fault::Refusing);
         let path = path.to_owned();
         drop(herdr);
-        assert!(!path.exists(), "also an outage leaves no file behind");
+        assert!(!path.exists(), "no file is left, even during an outage");
     }
 }
 
-/// A connect that does not wait.
+/// Connects without waiting.
 #[cfg(target_os = "linux")]
-fn knock(herdr: &FakeHerdr) -> rustix::io::Result<()> {
+fn connect_at_once(herdr: &FakeHerdr) -> rustix::io::Result<()> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
     let address = SocketAddrUnix::new(herdr.socket_path()).unwrap();
@@ -176,32 +176,32 @@ fn knock(herdr: &FakeHerdr) -> rustix::io::Result<()> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_backlog_lets_nobody_in() {
+fn a_full_backlog_takes_no_connection() {
     let herdr = FakeHerdr::start().unwrap();
     herdr.fault(Fault::FullBacklog);
-    assert_eq!(knock(&herdr), Err(rustix::io::Errno::AGAIN));
+    assert_eq!(connect_at_once(&herdr), Err(rustix::io::Errno::AGAIN));
     herdr.clear_faults();
-    assert_eq!(knock(&herdr), Ok(()));
+    assert_eq!(connect_at_once(&herdr), Ok(()));
     assert!(send(herdr.socket_path(), &ping()).contains("pong"));
 }
 
-/// Half of an answer and the end, also where a stream would have begun.
+/// After half of an answer the connection closes, even if a stream would have begun.
 #[test]
-fn half_of_an_acknowledgement_begins_no_stream() {
+fn half_an_answer_does_not_start_a_stream() {
     let herdr = with("half-line");
     let subscribe = wire::line("events.subscribe", &serde_json::json!({ "subscriptions": [] }));
     let half = send(herdr.socket_path(), &subscribe);
     assert!(half.starts_with("{\"id\":\"t\"") && !half.contains('\n'), "{half}");
 }
 
-/// A stopped process refuses nothing and closes nothing; one that is killed
-/// while it is stopped applies nothing of what it received.
+/// A stopped process does not refuse requests or close connections. If it is killed while
+/// it is stopped, it does not apply the requests that it has received.
 #[test]
-fn a_frozen_server_goes_wrong_in_no_other_way() {
+fn a_frozen_server_has_no_other_fault() {
     for fault in ["close", "json-rpc", "refuse:pane.report_agent", "slow:1", "late:1", "never"] {
         let herdr = FakeHerdr::start().unwrap();
         let mut connection = connect(herdr.socket_path());
-        // Accepted before the freeze, so that its thread is there.
+        // The connection is accepted before the freeze, so that its thread is running.
         while herdr.connections() == 0 {
             thread::yield_now();
         }
@@ -220,7 +220,7 @@ fn a_frozen_server_goes_wrong_in_no_other_way() {
 }
 
 #[test]
-fn a_frozen_stream_goes_on_after_the_thaw() {
+fn a_frozen_stream_goes_on_afterwards() {
     let herdr = FakeHerdr::start().unwrap();
     let moved = serde_json::json!([{ "type": "pane.agent_detected" }]);
     let mut held = subscribe(herdr.socket_path(), &moved);
@@ -235,15 +235,15 @@ fn a_frozen_stream_goes_on_after_the_thaw() {
     assert!(event.contains("pane_agent_detected"), "{event}");
 }
 
-/// The application is one thread: who comes after a slow request waits too.
+/// Requests are handled one after the other, so a slow request delays those after it.
 #[test]
-fn a_slow_request_holds_up_the_others() {
+fn a_slow_request_delays_the_others() {
     let herdr = FakeHerdr::start().unwrap();
     herdr.fault_times("slow:80".parse().unwrap(), 1);
     let began = Instant::now();
     let mut slow = connect(herdr.socket_path());
     slow.write_all(&report("working")).unwrap();
-    // Whichever of the two comes first has the fault.
+    // The first of the two requests gets the fault.
     assert!(send(herdr.socket_path(), &ping()).contains("pong"));
     assert!(began.elapsed() >= Duration::from_millis(80));
     assert!(rest(&slow).ends_with(b"\n") && applied(&herdr));
@@ -256,14 +256,18 @@ fn a_backlog_stays_full_over_a_handoff_and_a_restart() {
     herdr.fault(Fault::FullBacklog);
     for next in [FakeHerdr::live_handoff, FakeHerdr::restart] {
         next(&herdr);
-        assert_eq!(knock(&herdr), Err(rustix::io::Errno::AGAIN));
+        assert_eq!(connect_at_once(&herdr), Err(rustix::io::Errno::AGAIN));
     }
     herdr.fault(Fault::Gone);
     herdr.fault_times(Fault::Gone, 0);
-    assert_eq!(knock(&herdr), Err(rustix::io::Errno::AGAIN), "also after an outage");
+    assert_eq!(
+        connect_at_once(&herdr),
+        Err(rustix::io::Errno::AGAIN),
+        "still full after an outage"
+    );
     herdr.clear_faults();
     assert!(send(herdr.socket_path(), &ping()).contains("pong"));
-    assert_eq!(herdr.connections(), 1, "what filled the backlog is no client");
+    assert_eq!(herdr.connections(), 1, "the connections that filled the backlog do not count");
 }
 
 #[test]

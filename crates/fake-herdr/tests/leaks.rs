@@ -1,5 +1,5 @@
-//! Nothing stays of connections and servers that are gone. One test, so that no
-//! other one's threads are counted.
+//! Ended connections and servers leave no threads and descriptors. This file has only
+//! one test, so that the threads of other tests are not counted.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -16,29 +16,29 @@ use fake_herdr::FakeHerdr;
 use serde_json::json;
 use wire::{PATIENCE, connect, ping, rest, send, subscribe};
 
-/// Threads and descriptors of this process.
-fn held() -> (usize, usize) {
+/// The numbers of threads and descriptors of this process.
+fn resources() -> (usize, usize) {
     let count = |what| fs::read_dir(Path::new("/proc/self").join(what)).unwrap().count();
     (count("task"), count("fd"))
 }
 
-/// A thread that was joined is listed a moment longer.
-fn settle(expected: (usize, usize), what: &str) {
+/// Waits for the expected numbers, because a joined thread is still listed for a moment.
+fn wait_for_resources(expected: (usize, usize), what: &str) {
     let end = Instant::now() + PATIENCE;
-    while held() != expected {
-        assert!(Instant::now() < end, "{what}: {expected:?} became {:?}", held());
+    while resources() != expected {
+        assert!(Instant::now() < end, "{what}: {expected:?} became {:?}", resources());
         thread::yield_now();
     }
 }
 
 #[test]
-fn nothing_stays() {
-    let before = held();
+fn nothing_is_leaked() {
+    let before = resources();
     let herdr = FakeHerdr::start().unwrap();
-    let serving = held();
+    let serving = resources();
     let path = herdr.socket_path();
 
-    // 200 at once: answered, half written, streaming, silent; all abandoned.
+    // 200 clients at once: answered, half written, streaming or silent. All leave.
     let mut clients = Vec::new();
     for number in 0..200 {
         let mut client = connect(path);
@@ -53,9 +53,9 @@ fn nothing_stays() {
     assert!(send(path, &ping()).contains("pong"));
     assert!(clients.iter().step_by(4).all(|client| rest(client).ends_with(b"\n")));
     drop(clients);
-    // The server notices the ends by itself.
-    settle(serving, "a served server");
-    // Also those who wait for what never comes, or do not read what does.
+    // The server notices that its clients have left.
+    wait_for_resources(serving, "a served server");
+    // Clients also leave while they wait for an answer or have not read it.
     for fault in ["never", "late:60000", "byte-by-byte", "oversize", "half-line", "reset"] {
         herdr.fault(fault.parse().unwrap());
         let clients: Vec<UnixStream> = (0..20)
@@ -66,13 +66,13 @@ fn nothing_stays() {
             })
             .collect();
         drop(clients);
-        settle(serving, fault);
+        wait_for_resources(serving, fault);
         herdr.clear_faults();
     }
     drop(herdr);
-    settle(before, "a stopped server");
+    wait_for_resources(before, "a stopped server");
 
-    // Servers that end while clients and faults hold on.
+    // Servers end while clients are connected and faults are set.
     for fault in ["never", "late:60000", "slow:60000", "freeze", "oversize", "reset", "gone"] {
         let herdr = FakeHerdr::start().unwrap();
         let clients: Vec<UnixStream> = (0..20)
@@ -88,6 +88,6 @@ fn nothing_stays() {
         }
         drop(herdr);
         drop(clients);
-        settle(before, fault);
+        wait_for_resources(before, fault);
     }
 }

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
-/// The program with none of the variables of the surrounding shell.
+/// The program without Herdr's variables from the environment of the test.
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fake-herdr"));
     for (name, _) in std::env::vars_os() {
@@ -39,7 +39,7 @@ fn ask(socket: &Path, method: &str) -> Value {
 }
 
 #[test]
-fn serve_says_when_it_is_ready_and_outlives_its_input() {
+fn serve_says_when_it_is_ready_and_goes_on_without_input() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("s.sock");
     let mut command = program();
@@ -57,7 +57,7 @@ fn serve_says_when_it_is_ready_and_outlives_its_input() {
 }
 
 #[test]
-fn a_person_at_a_terminal_is_told_what_can_be_typed() {
+fn a_terminal_shows_help_about_control_lines() {
     let folder = tempfile::tempdir().unwrap();
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
@@ -67,10 +67,10 @@ fn a_person_at_a_terminal_is_told_what_can_be_typed() {
     let mut command = program();
     command.args(["serve", "--socket"]).arg(folder.path().join("s.sock"));
     let mut child = command.stdin(terminal).stderr(Stdio::piped()).spawn().unwrap();
-    let mut told = String::new();
-    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
-    assert!(told.contains("{\"do\": \"observe\", \"pane\": \"w1:p1\"}"), "{told}");
-    assert!(told.contains("live_handoff"), "{told}");
+    let mut help = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut help).unwrap();
+    assert!(help.contains("{\"do\": \"observe\", \"pane\": \"w1:p1\"}"), "{help}");
+    assert!(help.contains("live_handoff"), "{help}");
     File::from(master).write_all(b"{\"do\": \"stop\"}\n").unwrap();
     assert!(child.wait().unwrap().success());
 }
@@ -94,13 +94,13 @@ fn control_lines_come_in_by_stdin() {
     assert_eq!(say(r#"{"do":"split","pane":"w1:p1"}"#)["pane"], "w1:p2");
     let log = say(r#"{"do":"log"}"#);
     assert_eq!(log["log"][0]["request"], r#"{"id":"1","method":"ping","params":{}}"#);
-    // Two lines in one write, and one without a newline before the end.
+    // Two lines come in one write, and the last line has no newline.
     write!(
         input,
         "nope\n{{\"do\":\"env\",\"pane\":\"w1:p2\"}}\n{{\"do\":\"observe\",\"pane\":\"w1:p2\"}}"
     )
     .unwrap();
-    // The end of the input ends nothing.
+    // The end of the input does not end the server.
     drop(input);
     let mut replies = output.map(|line| serde_json::from_str::<Value>(&line).unwrap());
     let refused = replies.next().unwrap();
@@ -130,7 +130,7 @@ fn server_starts_from_the_environment_with_nothing_open() {
 }
 
 #[test]
-fn a_path_that_does_not_work_is_named() {
+fn an_unusable_path_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a-file");
     std::fs::write(&file, "").unwrap();
@@ -142,8 +142,8 @@ fn a_path_that_does_not_work_is_named() {
     assert!(message.contains("not a socket"), "{message}");
 }
 
-/// Each split is a line in every event of the layout, so thousands of panes in
-/// one tab would take minutes.
+/// Every layout event lists every split, so thousands of panes in one tab would take
+/// minutes.
 #[test]
 fn a_number_of_panes_that_is_too_large_is_refused() {
     let mut command = program();
@@ -154,7 +154,6 @@ fn a_number_of_panes_that_is_too_large_is_refused() {
     assert!(message.contains("--panes") && message.contains("200"), "{message}");
 }
 
-/// A path that cannot be bound, and words of the reason.
 #[test]
 fn a_path_that_cannot_be_served_says_why() {
     let folder = tempfile::tempdir().unwrap();
@@ -178,9 +177,9 @@ fn a_path_that_cannot_be_served_says_why() {
     assert!(taken.exists());
 }
 
-/// Each of them, at once after the start, ends it in good order.
+/// Each of these signals ends the server properly, even right after its start.
 #[test]
-fn a_signal_ends_it_and_leaves_nothing() {
+fn a_signal_ends_the_server_and_its_socket() {
     use rustix::process::{Pid, Signal, kill_process};
 
     let folder = tempfile::tempdir().unwrap();
@@ -194,7 +193,7 @@ fn a_signal_ends_it_and_leaves_nothing() {
         assert!(!socket.exists(), "{signal:?}");
         drop(held);
     }
-    // After a kill the file stays, and the next server takes its place.
+    // After a kill the file stays, and the next server replaces it.
     let mut child = program().args(["serve", "--socket"]).arg(&socket).spawn().unwrap();
     assert!(first_line(&mut child).starts_with("ready "));
     child.kill().unwrap();
@@ -206,7 +205,7 @@ fn a_signal_ends_it_and_leaves_nothing() {
     assert!(child.wait().unwrap().success());
 }
 
-/// The answer comes before the end, every time.
+/// The answer always comes before the server ends.
 #[test]
 fn a_stop_by_control_line_is_answered() {
     let folder = tempfile::tempdir().unwrap();
@@ -225,7 +224,7 @@ fn a_stop_by_control_line_is_answered() {
     }
 }
 
-/// A pane's program may be in another folder than the server.
+/// The program of a pane can have another working folder than the server.
 #[test]
 fn a_relative_path_is_absolute_in_a_pane() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What holds after any sequence of requests.
+//! Properties that hold after any sequence of requests.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::time::Duration;
@@ -21,9 +21,8 @@ const SOURCES: [&str; 8] = [
 const AGENTS: [&str; 9] =
     ["bot", "Docs Bot", "claude", "claude-code", "codex", "pi", "opencode", "qwen", " "];
 
-/// One thing that happens, and how long after the one before.
 #[derive(Debug, Clone)]
-enum Deed {
+enum Step {
     Request(Value),
     Appear(&'static str, &'static str),
     Exit,
@@ -107,33 +106,33 @@ fn ending() -> impl Strategy<Value = Value> {
         })
 }
 
-fn deeds() -> impl Strategy<Value = Vec<(u64, Deed)>> {
+fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     let request = prop_oneof![6 => report(), 5 => metadata(), 2 => session(), 3 => ending()];
-    let deed = prop_oneof![
-        20 => request.prop_map(Deed::Request),
+    let step = prop_oneof![
+        20 => request.prop_map(Step::Request),
         1 => (pick(&AGENTS), pick(&["idle", "working", "blocked", "unknown"]))
-            .prop_map(|(agent, state)| Deed::Appear(agent, state)),
-        1 => Just(Deed::Exit),
-        1 => Just(Deed::Move),
+            .prop_map(|(agent, state)| Step::Appear(agent, state)),
+        1 => Just(Step::Exit),
+        1 => Just(Step::Move),
     ];
-    proptest::collection::vec((0u64..80, deed), 1..60)
+    proptest::collection::vec((0u64..80, step), 1..60)
 }
 
-/// What becomes of a pane by its user, or of the whole server.
+/// A change by the user or of the whole server.
 #[derive(Debug, Clone)]
-enum Upheaval {
+enum Disruption {
     Split(&'static str),
     Close(&'static str),
     Type(&'static str, String),
     Handoff,
 }
 
-fn upheaval() -> impl Strategy<Value = Upheaval> {
+fn disruption() -> impl Strategy<Value = Disruption> {
     prop_oneof![
-        3 => pick(&PANES).prop_map(Upheaval::Split),
-        2 => pick(&PANES).prop_map(Upheaval::Close),
-        2 => (pick(&PANES), any::<String>()).prop_map(|(pane, text)| Upheaval::Type(pane, text)),
-        1 => Just(Upheaval::Handoff),
+        3 => pick(&PANES).prop_map(Disruption::Split),
+        2 => pick(&PANES).prop_map(Disruption::Close),
+        2 => (pick(&PANES), any::<String>()).prop_map(|(pane, text)| Disruption::Type(pane, text)),
+        1 => Just(Disruption::Handoff),
     ]
 }
 
@@ -149,36 +148,36 @@ impl Run {
         Self { model, now: Duration::ZERO }
     }
 
-    fn act(&mut self, wait: u64, deed: &Deed) -> String {
+    fn act(&mut self, wait: u64, step: &Step) -> String {
         self.now += Duration::from_millis(wait);
-        match deed {
-            Deed::Request(request) => {
+        match step {
+            Step::Request(request) => {
                 let answer = self.model.request(self.now, request.to_string().as_bytes());
                 assert!(matches!(answer, Answer::Reply(_)), "{request}");
                 answer.line().unwrap_or_default().to_owned()
             }
-            Deed::Appear(agent, state) => {
+            Step::Appear(agent, state) => {
                 self.model.agent_appears(self.now, "w1:p1", agent, state).to_string()
             }
-            Deed::Exit => self.model.agent_exits(self.now, "w1:p1").to_string(),
-            Deed::Move => self.model.move_pane(self.now, "w1:p2").unwrap_or_default(),
+            Step::Exit => self.model.agent_exits(self.now, "w1:p1").to_string(),
+            Step::Move => self.model.move_pane(self.now, "w1:p2").unwrap_or_default(),
         }
     }
 
-    fn upset(&mut self, upheaval: &Upheaval) {
-        match upheaval {
-            Upheaval::Split(pane) => _ = self.model.split_pane(self.now, pane),
-            Upheaval::Close(pane) => _ = self.model.close_pane(self.now, pane),
-            Upheaval::Handoff => self.model.live_handoff(self.now),
-            Upheaval::Type(pane, text) => {
+    fn disrupt(&mut self, disruption: &Disruption) {
+        match disruption {
+            Disruption::Split(pane) => _ = self.model.split_pane(self.now, pane),
+            Disruption::Close(pane) => _ = self.model.close_pane(self.now, pane),
+            Disruption::Handoff => self.model.live_handoff(self.now),
+            Disruption::Type(pane, text) => {
                 let params = json!({ "pane_id": pane, "text": text });
                 let request = json!({ "id": "t", "method": "pane.send_text", "params": params });
-                self.act(0, &Deed::Request(request));
+                self.act(0, &Step::Request(request));
             }
         }
     }
 
-    /// Everything that a reader can see.
+    /// Everything that readers can see.
     fn snapshot(&mut self) -> String {
         let request = br#"{"id":"s","method":"session.snapshot","params":{}}"#;
         self.model.request(self.now, request).line().unwrap().to_owned()
@@ -196,30 +195,28 @@ impl Run {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is reported, released, cleared or moved: only the end of an
-    /// agent's process, and a full-lifecycle session that begins anew, take a
-    /// mark back.
+    /// Only the end of an agent's process and a new full-lifecycle session reset a mark.
     #[test]
-    fn a_report_never_lowers_a_mark(deeds in deeds()) {
+    fn a_report_never_lowers_a_mark(steps in steps()) {
         let mut run = Run::new(Profile::default());
-        for (wait, deed) in deeds {
+        for (wait, step) in steps {
             let before = run.marks();
-            run.act(wait, &deed);
-            if matches!(deed, Deed::Exit | Deed::Appear(..)) {
+            run.act(wait, &step);
+            if matches!(step, Step::Exit | Step::Appear(..)) {
                 continue;
             }
-            let anew = deed_source(&deed).is_some_and(|source| ["herdr:pi", "herdr:opencode"].contains(&source));
+            let may_reset = step_source(&step).is_some_and(|source| ["herdr:pi", "herdr:opencode"].contains(&source));
             for (before, after) in before.iter().zip(run.marks()) {
-                prop_assert!(anew || after >= *before, "{before:?} became {after:?} by {deed:?}");
+                prop_assert!(may_reset || after >= *before, "{before:?} became {after:?} by {step:?}");
             }
         }
     }
 
     #[test]
-    fn tokens_never_exceed_32(deeds in deeds()) {
+    fn tokens_never_exceed_32(steps in steps()) {
         let mut run = Run::new(Profile::default());
-        for (wait, deed) in deeds {
-            run.act(wait, &deed);
+        for (wait, step) in steps {
+            run.act(wait, &step);
             for pane in PANES {
                 if let Some(seen) = run.model.observe(run.now, pane) {
                     prop_assert!(seen.tokens.len() <= 32);
@@ -232,13 +229,13 @@ proptest! {
         }
     }
 
-    /// However the claim came about, its holder can end it with a fresh number,
-    /// unless it is one of Herdr's own integrations.
+    /// The source of a claim can always end it with a fresh number, unless it is one of
+    /// Herdr's own integrations.
     #[test]
-    fn a_release_by_the_holder_ends_the_claim(deeds in deeds()) {
+    fn a_release_by_the_holder_ends_the_claim(steps in steps()) {
         let mut run = Run::new(Profile::default());
-        for (wait, deed) in deeds {
-            run.act(wait, &deed);
+        for (wait, step) in steps {
+            run.act(wait, &step);
         }
         for pane in PANES {
             let Some((source, agent)) = run.model.authority(pane) else { continue };
@@ -249,33 +246,33 @@ proptest! {
             }
             let params = json!({ "pane_id": pane, "source": source, "agent": agent, "seq": seq });
             let release = json!({ "id": "t", "method": "pane.release_agent", "params": params });
-            run.act(0, &Deed::Request(release));
+            run.act(0, &Step::Request(release));
             prop_assert_eq!(run.model.authority(pane), None);
         }
     }
 
     #[test]
-    fn the_same_input_gives_the_same_output(deeds in deeds()) {
-        let play = || {
+    fn the_same_input_gives_the_same_output(steps in steps()) {
+        let run_all = || {
             let mut run = Run::new(Profile::default());
-            let replies: Vec<String> = deeds.iter().map(|(wait, deed)| run.act(*wait, deed)).collect();
+            let replies: Vec<String> = steps.iter().map(|(wait, step)| run.act(*wait, step)).collect();
             (replies, run.snapshot(), run.model.last_event())
         };
-        prop_assert_eq!(play(), play());
+        prop_assert_eq!(run_all(), run_all());
     }
 
-    /// Time alone adds nothing, changes no text but by uncovering an older one,
-    /// and leaves agent, status and session as they are.
+    /// The passing of time adds nothing, changes a text only to an older one, and does not
+    /// change agent, status and session.
     #[test]
-    fn ttl_only_removes(deeds in deeds(), later in 0u64..400) {
+    fn ttl_only_removes(steps in steps(), later in 0u64..400) {
         let mut run = Run::new(Profile::default());
-        let has_processes = deeds.iter().any(|(_, deed)| matches!(deed, Deed::Appear(..) | Deed::Exit));
-        for (wait, deed) in deeds {
-            run.act(wait, &deed);
+        let has_processes = steps.iter().any(|(_, step)| matches!(step, Step::Appear(..) | Step::Exit));
+        for (wait, step) in steps {
+            run.act(wait, &step);
         }
         if has_processes {
-            // The detector looks at a process for some seconds after it appeared
-            // or ended.
+            // The detector looks at a process until some seconds after it has begun or
+            // ended.
             run.now += Duration::from_secs(10);
         }
         run.snapshot();
@@ -290,28 +287,27 @@ proptest! {
             prop_assert!(before.title.is_some() || after.title.is_none());
             prop_assert!(after.state_labels.keys().all(|key| before.state_labels.contains_key(key)));
         }
-        // And going there step by step shows the same as looking ahead.
+        // Letting the time pass shows the same as observing a later time.
         let ahead = run.model.observe(run.now + Duration::from_millis(later), "w1:p1");
         run.now += Duration::from_millis(later);
         run.snapshot();
         prop_assert_eq!(ahead, run.model.observe(run.now, "w1:p1"));
     }
 
-    /// Whatever clients and users do, on every server: an answer is JSON, and
-    /// what a pane keeps is bounded.
+    /// On every server answers are JSON, and the data of a pane is bounded.
     #[test]
-    fn every_server_stays_within_its_bounds(deeds in deeds(), upheavals in proptest::collection::vec(upheaval(), 1..8)) {
+    fn every_server_stays_within_its_bounds(steps in steps(), disruptions in proptest::collection::vec(disruption(), 1..8)) {
         for profile in
             [Profile::herdr_0_8_2(), Profile::herdr_0_9_0(), Profile::herdr_0_9_3(), Profile::tuios()]
         {
             let mut run = Run::new(profile);
-            let every = deeds.len() / upheavals.len() + 1;
-            for (upheaval, deeds) in upheavals.iter().zip(deeds.chunks(every)) {
-                run.upset(upheaval);
-                for (wait, deed) in deeds {
-                    let reply = run.act(*wait, deed);
+            let every = steps.len() / disruptions.len() + 1;
+            for (disruption, steps) in disruptions.iter().zip(steps.chunks(every)) {
+                run.disrupt(disruption);
+                for (wait, step) in steps {
+                    let reply = run.act(*wait, step);
                     let is_json = serde_json::from_str::<Value>(&reply).is_ok();
-                    prop_assert!(is_json || !matches!(deed, Deed::Request(_)), "{reply}");
+                    prop_assert!(is_json || !matches!(step, Step::Request(_)), "{reply}");
                 }
                 for pane in run.model.pane_ids() {
                     let seen = run.model.observe(run.now, &pane).expect("a listed pane is there");
@@ -322,7 +318,7 @@ proptest! {
         }
     }
 
-    /// Nothing that a client can send makes a profile panic.
+    /// No line that a client sends makes the model panic.
     #[test]
     fn any_bytes_are_answered_or_not(lines in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..20)) {
         for profile in [Profile::herdr_0_8_2(), Profile::herdr_0_9_3()] {
@@ -335,9 +331,9 @@ proptest! {
     }
 }
 
-fn deed_source(deed: &Deed) -> Option<&str> {
-    match deed {
-        Deed::Request(request) => request["params"]["source"].as_str(),
+fn step_source(step: &Step) -> Option<&str> {
+    match step {
+        Step::Request(request) => request["params"]["source"].as_str(),
         _ => None,
     }
 }

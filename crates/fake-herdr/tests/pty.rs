@@ -1,4 +1,4 @@
-//! Real programs behind panes.
+//! Panes with real programs.
 #![cfg(all(target_os = "linux", feature = "pty"))]
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -23,7 +23,7 @@ fn screen(herdr: &FakeHerdr, pane: &str) -> String {
 fn wait_for(mut reached: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !reached() {
-        assert!(Instant::now() < end, "it does not happen");
+        assert!(Instant::now() < end, "the condition was not reached");
         std::thread::yield_now();
     }
 }
@@ -34,7 +34,7 @@ fn a_shell_is_read_typed_into_and_named() {
     let pane = json!({ "pane_id": "w1:p1" });
     let info = call(&herdr, "pane.process_info", &pane)["result"]["process_info"].clone();
     let shell = info["shell_pid"].as_u64().unwrap();
-    // The leader of a session of its own, which is what identity rests on.
+    // The shell leads a session, by which clients recognise the pane of a process.
     let pid = rustix::process::Pid::from_raw(i32::try_from(shell).unwrap());
     assert_eq!(rustix::process::getsid(pid).ok(), pid);
     wait_for(|| {
@@ -46,7 +46,7 @@ fn a_shell_is_read_typed_into_and_named() {
     call(&herdr, "pane.send_text", &json!({ "pane_id": "w1:p1", "text": text }));
     wait_for(|| screen(&herdr, "w1:p1").contains("pane=w1:p1 in=1"));
 
-    // Job control: another program in the foreground, and Ctrl-C ends it.
+    // Job control: another program gets the foreground, and Ctrl-C ends it.
     call(&herdr, "pane.send_text", &json!({ "pane_id": "w1:p1", "text": "sleep 60\n" }));
     let foreground = || {
         let info = call(&herdr, "pane.process_info", &pane)["result"]["process_info"].clone();
@@ -60,7 +60,7 @@ fn a_shell_is_read_typed_into_and_named() {
 }
 
 #[test]
-fn panes_come_and_go_with_their_programs() {
+fn programs_start_and_end_with_their_panes() {
     let herdr = FakeHerdr::builder().program(["/bin/sh"]).start().unwrap();
     let split = json!({ "target_pane_id": "w1:p1", "direction": "right" });
     let second = call(&herdr, "pane.split", &split)["result"]["pane"]["pane_id"].clone();
@@ -72,7 +72,7 @@ fn panes_come_and_go_with_their_programs() {
     let (first, other) = (shell("w1:p1").unwrap(), shell("w1:p2").unwrap());
     assert_ne!(first, other);
 
-    // A moved pane keeps its shell; a closed one takes it along.
+    // A moved pane keeps its shell; closing a pane ends its shell.
     let moved = json!({ "pane_id": "w1:p2", "destination": { "type": "new_workspace" } });
     call(&herdr, "pane.move", &moved);
     assert_eq!(shell("w2:p1"), Some(other));
@@ -80,7 +80,7 @@ fn panes_come_and_go_with_their_programs() {
     let alive = |pid: u64| std::path::Path::new("/proc").join(pid.to_string()).exists();
     wait_for(|| !alive(other));
 
-    // A handoff keeps programs, a restart does not.
+    // A handoff keeps the programs; a restart does not.
     herdr.live_handoff();
     wait_for(|| shell("w1:p1") == Some(first));
     herdr.restart();
@@ -92,7 +92,7 @@ fn panes_come_and_go_with_their_programs() {
     drop(herdr);
 }
 
-/// The program started as `herdr server` gives new workspaces a shell.
+/// Started as `herdr server`, the program gives new workspaces a shell.
 #[test]
 fn server_runs_the_users_shell() {
     use std::io::{BufRead as _, BufReader};
@@ -122,7 +122,7 @@ fn server_runs_the_users_shell() {
 }
 
 fn alive(pid: i32) -> bool {
-    // One that waits to be reaped has ended.
+    // A process that waits to be reaped has ended.
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
         let state = stat.rsplit_once(')').unwrap().1.trim_start().to_owned();
         !state.starts_with(['Z', 'X'])
@@ -144,10 +144,10 @@ fn written(file: &std::path::Path) -> i32 {
     number.unwrap()
 }
 
-/// As a terminal that goes away: a hangup first, so that a program can end in
-/// good order (failure B16).
+/// As when a terminal closes, a program gets a hangup signal and can end properly
+/// (failure B16).
 #[test]
-fn a_program_hears_a_hangup_when_its_pane_goes() {
+fn a_program_gets_a_hangup_when_its_pane_closes() {
     let folder = tempfile::tempdir().unwrap();
     let (ready, said) = (folder.path().join("ready"), folder.path().join("said"));
     let script = format!(
@@ -165,13 +165,13 @@ fn a_program_hears_a_hangup_when_its_pane_goes() {
     let herdr = FakeHerdr::builder().program(["/bin/sh", "-c", &script]).start().unwrap();
     written(&ready);
     drop(herdr);
-    assert_eq!(written(&said), 1, "the end of the server is one as well");
+    assert_eq!(written(&said), 1, "the end of the server sends it as well");
 }
 
-/// Neither the leader of the session nor what runs in the foreground outlives
-/// the server, whatever it ignores.
+/// The leader of the session and the foreground program end with the server even if they
+/// ignore the hangup.
 #[test]
-fn who_ignores_the_hangup_is_killed() {
+fn a_program_that_ignores_the_hangup_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     let herdr = FakeHerdr::builder().program(["/bin/sh"]).start().unwrap();
@@ -188,7 +188,7 @@ fn who_ignores_the_hangup_is_killed() {
 }
 
 #[test]
-fn a_pane_goes_with_its_shell_though_a_job_stays() {
+fn a_pane_closes_with_its_shell_even_if_a_job_stays() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     let herdr = FakeHerdr::builder().program(["/bin/sh"]).start().unwrap();
@@ -198,7 +198,7 @@ fn a_pane_goes_with_its_shell_though_a_job_stays() {
     type_text(&herdr, "exit\n");
     herdr.wait_until_pane("w1:p1", PATIENCE, |_| true).unwrap();
     wait_for(|| herdr.observe("w1:p1").is_none());
-    assert!(alive(job), "a job that took leave of the terminal stays");
+    assert!(alive(job), "a detached job stays");
     rustix::process::kill_process(
         rustix::process::Pid::from_raw(job).unwrap(),
         rustix::process::Signal::KILL,
@@ -206,9 +206,9 @@ fn a_pane_goes_with_its_shell_though_a_job_stays() {
     .unwrap();
 }
 
-/// More than a terminal takes at once reaches a program that reads.
+/// A text that is longer than the terminal's buffer reaches a program that reads.
 #[test]
-fn a_long_text_arrives_whole() {
+fn a_long_text_arrives_completely() {
     let folder = tempfile::tempdir().unwrap();
     let (ready, count) = (folder.path().join("ready"), folder.path().join("count"));
     let herdr = FakeHerdr::builder().program(["/bin/sh"]).start().unwrap();
@@ -226,7 +226,7 @@ fn a_long_text_arrives_whole() {
 }
 
 #[test]
-fn fifty_panes_are_served_and_leave_nothing() {
+fn fifty_panes_are_served_and_leave_no_processes() {
     let herdr = FakeHerdr::builder().panes(50).program(["/bin/sh"]).start().unwrap();
     let shells: std::collections::BTreeSet<i32> = herdr
         .with_model(|model| model.pane_ids())
@@ -243,9 +243,10 @@ fn fifty_panes_are_served_and_leave_nothing() {
     assert!(!shells.iter().any(|shell| alive(*shell)));
 }
 
-/// The kernel hangs up when a server is killed; the next one takes the path.
+/// When a server is killed, the kernel hangs up its terminals, and the next server can
+/// use the path.
 #[test]
-fn a_killed_server_takes_its_shells_along() {
+fn a_killed_server_ends_its_shells() {
     use std::io::{BufRead as _, BufReader, Write as _};
     use std::process::{Command, Stdio};
 
@@ -269,7 +270,7 @@ fn a_killed_server_takes_its_shells_along() {
     let info = send(&socket, &line("pane.process_info", &json!({ "pane_id": "w1:p1" })));
     let info: Value = serde_json::from_str(&info).unwrap();
     let shell = info["result"]["process_info"]["shell_pid"].as_i64().unwrap();
-    // What a program shows is not for others to say.
+    // A control line cannot set the screen of a real program.
     let screen = b"{\"do\":\"screen\",\"pane\":\"w1:p1\",\"text\":\"x\"}\n";
     child.stdin.as_mut().unwrap().write_all(screen).unwrap();
     let mut reply = String::new();
@@ -285,7 +286,7 @@ fn a_killed_server_takes_its_shells_along() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_an_error() {
+fn a_missing_program_is_an_error() {
     let error = FakeHerdr::builder().program(["/no/such/program"]).start().unwrap_err();
     assert!(error.to_string().contains("/no/such/program"), "{error}");
     assert!(FakeHerdr::builder().program(Vec::<String>::new()).start().is_err());

@@ -1,5 +1,5 @@
-//! Replies have the shape of the recorded ones: the same fields, in the same
-//! order, of the same kinds.
+//! Replies have the recorded shapes: the same fields, in the same order and of the same
+//! types.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod support;
@@ -18,8 +18,8 @@ fn sample(name: &str) -> (Value, Value) {
     (sample["request"].take(), sample["reply"].take())
 }
 
-/// The fields of a value and their kinds; lists by their first entry. Maps
-/// whose keys are data count as one kind.
+/// The fields of a value and their types. A list has the type of its first entry; maps
+/// whose keys are data have a type of their own.
 fn shape(value: &Value) -> Value {
     match value {
         Value::Object(fields) => Value::Object(
@@ -92,7 +92,7 @@ fn replies_have_the_recorded_shapes() {
     }
 }
 
-/// The events of the recorded stream, played again.
+/// Repeats the recorded stream and compares the shapes of its events.
 #[test]
 fn events_have_the_recorded_shapes() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/events.subscribe.jsonl");
@@ -108,38 +108,38 @@ fn events_have_the_recorded_shapes() {
         panic!("no stream");
     };
     assert_eq!(reply, lines.next().unwrap());
-    let play = |herdr: &mut Herdr, name: &str| {
+    let send = |herdr: &mut Herdr, name: &str| {
         let (request, _) = sample(name);
         herdr.model.request(herdr.now, request.to_string().as_bytes());
     };
-    let mut came = Vec::new();
+    let mut events = Vec::new();
     for step in
         ["pane.report_agent", "pane.report_metadata", "pane.report_agent-blocked", "pane.move"]
     {
-        play(&mut herdr, step);
+        send(&mut herdr, step);
         for _ in 0..3 {
-            came.extend(herdr.model.tick(stream.due(), &mut stream));
+            events.extend(herdr.model.tick(stream.due(), &mut stream));
             herdr.now = stream.due();
         }
     }
-    play(&mut herdr, "pane.release_agent");
+    send(&mut herdr, "pane.release_agent");
     for _ in 0..3 {
-        came.extend(herdr.model.tick(stream.due(), &mut stream));
+        events.extend(herdr.model.tick(stream.due(), &mut stream));
         herdr.now = stream.due();
     }
     herdr.model.close_pane(herdr.now, "w1:p2");
     herdr.model.exit_pane(herdr.now, "w2:p1");
     for _ in 0..3 {
-        came.extend(herdr.model.tick(stream.due(), &mut stream));
+        events.extend(herdr.model.tick(stream.due(), &mut stream));
     }
     let parsed = |line: &str| shape(&serde_json::from_str(line).unwrap());
     let recorded: Vec<Value> = lines.map(parsed).collect();
-    let came: Vec<Value> = came.iter().map(|line| parsed(line)).collect();
-    // Entries of one turn come in the order of the subscriptions, and two
-    // recorded turns may fall into one here; the multiset is what must agree.
+    let events: Vec<Value> = events.iter().map(|line| parsed(line)).collect();
+    // The events of a turn are in the order of the subscriptions, and one turn here can
+    // cover two recorded turns, so the order is not compared.
     let sorted = |mut events: Vec<Value>| {
         events.sort_by_key(ToString::to_string);
         events
     };
-    assert_eq!(sorted(came), sorted(recorded));
+    assert_eq!(sorted(events), sorted(recorded));
 }

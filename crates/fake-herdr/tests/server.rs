@@ -21,7 +21,7 @@ fn rest(connection: &UnixStream) -> String {
 }
 
 #[test]
-fn one_request_one_answer_and_the_end() {
+fn a_connection_has_one_request_and_one_answer() {
     let herdr = FakeHerdr::start().unwrap();
     let ping = line("ping", &json!({}));
     let reply = send(herdr.socket_path(), &ping);
@@ -38,7 +38,7 @@ fn lines_that_get_no_answer() {
     let herdr = FakeHerdr::start().unwrap();
     for bytes in [&b"\n"[..], b"   \n", b"\n{}\n", b"\xff\n", b"\r\n"] {
         assert_eq!(send(herdr.socket_path(), bytes), "");
-        // And the next client is served.
+        // The next client is served.
         assert!(send(herdr.socket_path(), &line("ping", &json!({}))).contains("pong"));
     }
     let mut connection = connect(herdr.socket_path());
@@ -84,13 +84,13 @@ fn the_socket_is_private_and_goes_with_the_server() {
     let path = folder.path().join("herdr.sock");
     let herdr = FakeHerdr::builder().socket_path(&path).start().unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    // A living server's path is taken, also for a second one.
+    // The path of a running server is taken.
     let second = FakeHerdr::builder().socket_path(&path).start();
     assert_eq!(second.unwrap_err().kind(), ErrorKind::AddrInUse);
     drop(herdr);
     assert!(!path.exists());
 
-    // A dead server's socket is reclaimed, any other file is not.
+    // The socket of a dead server is replaced; any other file is not.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     drop(FakeHerdr::builder().socket_path(&path).start().unwrap());
@@ -108,10 +108,10 @@ fn streams_end_by_a_byte_a_half_close_or_the_server() {
         stream.read_to_string(&mut left).unwrap();
         assert_eq!(left, "");
     };
-    let mut stirred = subscribe(herdr.socket_path(), &json!([]));
-    stirred.get_mut().write_all(b"\n").unwrap();
-    // The unread byte resets the connection; either way it is over.
-    assert_eq!(rest(stirred.get_ref()), "");
+    let mut written = subscribe(herdr.socket_path(), &json!([]));
+    written.get_mut().write_all(b"\n").unwrap();
+    // The unread byte may reset the connection, which ends it as well.
+    assert_eq!(rest(written.get_ref()), "");
     let mut closed = subscribe(herdr.socket_path(), &json!([{ "type": "pane.moved" }]));
     closed.get_mut().shutdown(Shutdown::Write).unwrap();
     ends(&mut closed);
@@ -157,8 +157,8 @@ fn a_stop_ends_everything() {
     assert!(!path.exists());
 }
 
-/// A line in two parts costs a look of 100 ms. Which of a few tries meets it
-/// depends on when the server's thread runs, so one has to.
+/// A line in two parts can cost 100 ms until the server looks again. This depends on when
+/// its thread runs, so at least one of several tries has to show it.
 #[test]
 fn the_poll_costs_100_ms_when_the_line_is_late() {
     let herdr = FakeHerdr::builder().poll(true).start().unwrap();
@@ -167,7 +167,7 @@ fn the_poll_costs_100_ms_when_the_line_is_late() {
         let mut connection = connect(herdr.socket_path());
         connection.write_all(&line[..5]).unwrap();
         connection.set_read_timeout(Some(Duration::from_millis(15))).unwrap();
-        assert!(connection.read(&mut [0; 1]).is_err(), "half a line is no request");
+        assert!(connection.read(&mut [0; 1]).is_err(), "half a line is not a request");
         connection.set_read_timeout(Some(PATIENCE)).unwrap();
         let began = Instant::now();
         connection.write_all(&line[5..]).unwrap();
@@ -177,7 +177,7 @@ fn the_poll_costs_100_ms_when_the_line_is_late() {
     assert!(slowest.max().unwrap() >= Duration::from_millis(50));
 }
 
-/// A server that stops while clients hold on lets go of them all at once.
+/// A stopping server closes all connections at once.
 #[test]
 fn a_drop_does_not_wait_for_clients() {
     let herdr = FakeHerdr::start().unwrap();

@@ -1,4 +1,5 @@
-//! The `agent.*` methods. They take present pane ids, and names given by `agent.rename`.
+//! The `agent.*` methods. Their target is a current pane id or a name that
+//! `agent.rename` has given.
 
 use std::time::Duration;
 
@@ -6,15 +7,15 @@ use serde_json::{Value, json};
 
 use super::Model;
 use super::call::{
-    AgentPrompt, AgentRead, AgentRename, AgentSendKeys, ReadFormat, ReadHow, ReadSource,
+    AgentPrompt, AgentRead, AgentRename, AgentSendKeys, ReadFormat, ReadOptions, ReadSource,
 };
-use super::dispatch::{Outcome, ok, set};
+use super::dispatch::{Outcome, ok, without_unset};
 use super::failure::Failure;
 use super::panes::encode_keys;
 use super::state::State;
 use super::terminal::Terminal;
 
-/// The delay between a prompt and its Enter.
+/// The time between a prompt and its Enter.
 const ENTER_AFTER: Duration = Duration::from_millis(300);
 
 impl Model {
@@ -47,7 +48,10 @@ impl Model {
                 return Err(Failure::new("invalid_agent_name", message));
             }
             if self.named(name).is_some_and(|named| named != pane) {
-                return Err(Failure::new("agent_name_taken", format!("{name} is another agent")));
+                return Err(Failure::new(
+                    "agent_name_taken",
+                    format!("another agent has the name {name}"),
+                ));
             }
         }
         if let Some(entry) = self.panes.get_mut(&pane) {
@@ -56,37 +60,37 @@ impl Model {
             }
             entry.terminal.set_name(rename.name);
         }
-        self.tell("pane_updated", json!({ "pane": self.pane_view(pane) }));
+        self.emit("pane_updated", json!({ "pane": self.pane_view(pane) }));
         Ok(json!({ "type": "agent_info", "agent": self.agent_view(pane) }))
     }
 
     pub(super) fn agent_read(&self, params: &AgentRead) -> Outcome {
         let pane = self.find_agent(&params.target)?;
-        self.check_history(pane, &params.how)?;
-        Ok(json!({ "type": "pane_read", "read": self.read_view(pane, &params.how) }))
+        self.check_history(pane, &params.options)?;
+        Ok(json!({ "type": "pane_read", "read": self.read_view(pane, &params.options) }))
     }
 
-    /// While a known agent draws on a screen without history, more rows than the screen has can
-    /// be read only if the agent is idle.
-    fn check_history(&self, pane: u64, how: &ReadHow) -> Result<(), Failure> {
-        let recent = matches!(how.source, ReadSource::Recent | ReadSource::RecentUnwrapped);
+    /// Refuses to read more rows than a screen without a history has, unless the
+    /// agent is idle or not a known one.
+    fn check_history(&self, pane: u64, options: &ReadOptions) -> Result<(), Failure> {
+        let recent = matches!(options.source, ReadSource::Recent | ReadSource::RecentUnwrapped);
         let screen = self.panes.get(&pane).map(|pane| &pane.screen);
         let lacks = screen.is_some_and(|screen| {
-            let asked = how.lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(0);
+            let asked = options.lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(0);
             screen.alternate && screen.height() < asked.min(1000)
         });
         let busy = self.terminal(pane).is_some_and(|terminal| {
             let known = terminal.label().and_then(herdr_proto::canonical_label).is_some();
             known && terminal.state() != State::Idle
         });
-        if recent && how.format == ReadFormat::Text && lacks && busy {
+        if recent && options.format == ReadFormat::Text && lacks && busy {
             let message = "the agent is not idle, and its screen keeps no history";
             return Err(Failure::new("agent_not_idle", message));
         }
         Ok(())
     }
 
-    /// Explains how the detector understands a known agent. Other labels cannot be explained.
+    /// Explains how the detector came to the state of a known agent.
     pub(super) fn agent_explain(&self, target: &str) -> Outcome {
         let pane = self.find_agent(target)?;
         let Some(terminal) = self.terminal(pane) else { return Err(not_found(target)) };
@@ -102,14 +106,14 @@ impl Model {
             "visible_blocker": terminal.prompt_seen_at.is_some(),
             "screen_detection_skipped": skipped,
             "screen_detection_skip_reason": skipped.then_some("full_lifecycle_hook_authority"),
-            // The model has no screen rules, so none ever matches.
+            // This model has no rules that match a screen.
             "matched_rule": null,
             "skipped_update_reason": null,
             "fallback_reason": (!skipped).then_some("default_known_agent_idle_fallback"),
         } }))
     }
 
-    /// Types a text into the agent's program, and Enter a moment later.
+    /// Types a text into the agent's program. Enter follows after [`ENTER_AFTER`].
     pub(super) fn agent_prompt(&mut self, params: &AgentPrompt) -> Outcome {
         if params.text.is_empty() {
             return Err(Failure::new("empty_agent_prompt", "there is nothing to type"));
@@ -120,7 +124,7 @@ impl Model {
         }
         self.check_runs(pane, &params.target)?;
         if params.wait.is_some() {
-            return Err(Failure::new("not_implemented", "this server waits for no agent"));
+            return Err(Failure::new("not_implemented", "this server cannot wait for an agent"));
         }
         let text = self.pasted(pane, &params.text);
         self.type_into(pane, &text);
@@ -139,7 +143,7 @@ impl Model {
         ok()
     }
 
-    /// Whether the program behind the shown label is in the foreground.
+    /// Checks that the program of the shown agent is in the foreground.
     fn check_runs(&self, pane: u64, target: &str) -> Result<(), Failure> {
         let shown = self.terminal(pane).and_then(Terminal::label);
         let known = shown.and_then(herdr_proto::canonical_label);
@@ -167,7 +171,7 @@ impl Model {
         self.panes.get(&pane).map(|pane| &pane.terminal)
     }
 
-    /// The agent of a pane; `None` if it has none.
+    /// The agent of a pane as readers see it; `None` if the pane has no agent.
     fn agent_view(&self, pane: u64) -> Option<Value> {
         let terminal = self.terminal(pane).filter(|terminal| terminal.is_agent())?;
         let mut view = self.pane_view(pane)?;
@@ -177,7 +181,7 @@ impl Model {
         view["name"] = terminal.name().into();
         view["screen_detection_skipped"] = terminal.screen_reading_off().then_some(true).into();
         view["state_change_seq"] = terminal.state_change_seq.into();
-        Some(set(view))
+        Some(without_unset(view))
     }
 }
 

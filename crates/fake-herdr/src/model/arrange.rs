@@ -1,10 +1,10 @@
-//! The `pane.*` methods that change the sizes and places of a tab's panes.
+//! The `pane.*` methods about the layout of a tab: swap, zoom and resize.
 
 use serde_json::json;
 
 use super::Model;
 use super::call::{PaneResize, PaneSwap, PaneZoom, ZoomMode};
-use super::dispatch::{Outcome, set};
+use super::dispatch::{Outcome, without_unset};
 use super::failure::Failure;
 use super::topology::Place;
 
@@ -12,23 +12,21 @@ impl Model {
     pub(super) fn pane_swap(&mut self, swap: &PaneSwap) -> Outcome {
         let explicit = swap.source_pane_id.as_deref().zip(swap.target_pane_id.as_deref());
         let named = swap.source_pane_id.is_some() || swap.target_pane_id.is_some();
-        let invalid = || {
-            let message = "expected a direction, or both source_pane_id and target_pane_id";
-            Failure::new("invalid_pane_swap", message)
-        };
         let (source, target, missing) = match (swap.direction, explicit) {
             (Some(side), None) if !named => {
                 let source = self.find_or_focused(swap.pane_id.as_deref())?;
-                let layout = self.place_of(source).map(|place| {
-                    let tab = &self.workspaces[place.workspace].tabs[place.tab];
-                    tab.layout.neighbour(source, side, self.area())
-                });
-                (Some(source), layout.flatten(), "no_neighbor")
+                let neighbour = self
+                    .place_of(source)
+                    .and_then(|place| self.tab(place).layout.neighbour(source, side, self.area()));
+                (Some(source), neighbour, "no_neighbor")
             }
             (None, Some((source, target))) => {
                 (self.find_pane(source).ok(), self.find_pane(target).ok(), "not_found")
             }
-            _ => return Err(invalid()),
+            _ => {
+                let message = "expected a direction, or both source_pane_id and target_pane_id";
+                return Err(Failure::new("invalid_pane_swap", message));
+            }
         };
         let places = (
             source.and_then(|pane| self.place_of(pane)),
@@ -46,15 +44,15 @@ impl Model {
         let place = places.0.or(places.1).or(focused);
         let place = place.ok_or_else(|| Failure::new("pane_layout_unavailable", "no tab"))?;
         if let (None, Some(source), Some(target)) = (reason, source, target) {
-            self.workspaces[place.workspace].tabs[place.tab].layout.swap(source, target);
+            self.tab_mut(place).layout.swap(source, target);
             self.focus_pane(source);
-            self.tell_layout(place);
+            self.emit_layout(place);
         }
         let shown = |pane: Option<u64>, asked: &Option<String>| {
             pane.and_then(|pane| self.pane_id(pane)).or_else(|| asked.clone())
         };
         let layout = self.layout_view(place);
-        Ok(json!({ "type": "pane_swap", "swap": set(json!({
+        Ok(json!({ "type": "pane_swap", "swap": without_unset(json!({
             "changed": reason.is_none(),
             "reason": reason,
             "source_pane_id": shown(source, &swap.source_pane_id),
@@ -71,7 +69,7 @@ impl Model {
             self.focus_pane(pane);
         }
         let place = self.place_of(pane).ok_or_else(|| Failure::pane_not_found("to zoom"))?;
-        let tab = &mut self.workspaces[place.workspace].tabs[place.tab];
+        let tab = self.tab_mut(place);
         let reason = match (zoom.mode, tab.zoomed) {
             _ if tab.layout.ids().len() == 1 => Some("single_pane"),
             (ZoomMode::On, true) => Some("already_zoomed"),
@@ -83,9 +81,9 @@ impl Model {
         let layout = self.layout_view(place);
         let changed = reason.is_none() || focus_changed;
         if changed {
-            self.tell_layout(place);
+            self.emit_layout(place);
         }
-        Ok(json!({ "type": "pane_zoom", "zoom": set(json!({
+        Ok(json!({ "type": "pane_zoom", "zoom": without_unset(json!({
             "changed": changed,
             "zoom_changed": reason.is_none(),
             "focus_changed": focus_changed,
@@ -102,13 +100,13 @@ impl Model {
         let place = self.place_of(pane).ok_or_else(|| Failure::pane_not_found("to resize"))?;
         let amount = resize.amount.filter(|amount| amount.is_finite()).unwrap_or(0.05);
         let area = self.area();
-        let layout = &mut self.workspaces[place.workspace].tabs[place.tab].layout;
+        let layout = &mut self.tab_mut(place).layout;
         let changed = layout.resize(pane, resize.direction, amount.abs().min(0.5), area);
         let layout = self.layout_view(place);
         if changed {
-            self.tell_layout(place);
+            self.emit_layout(place);
         }
-        Ok(json!({ "type": "pane_resize", "resize": set(json!({
+        Ok(json!({ "type": "pane_resize", "resize": without_unset(json!({
             "changed": changed,
             "reason": (!changed).then_some("unchanged"),
             "pane_id": self.pane_id(pane),

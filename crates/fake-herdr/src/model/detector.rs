@@ -1,55 +1,57 @@
-//! The detector, which examines the foreground of a pane every 300 ms: which known agent runs
-//! there, and what its screen shows.
+//! The detector, which looks at a pane's foreground every 300 ms on the real server:
+//! which known agent runs there, and what its screen shows.
 //!
-//! The model's detector only looks when there may be something new: some time after the
-//! foreground has changed, and when it has postponed something.
+//! Here it looks only when the result can differ: some time after the foreground has
+//! changed, and when a delay of its own is over.
 
 use std::time::Duration;
 
 use super::panes::PaneProcess;
 use super::state::State;
 
-/// The interval between two looks.
+/// The time between two looks.
 pub(super) const TICK: Duration = Duration::from_millis(300);
 
-/// How long it takes on average until a program's beginning or end is noticed. The looks do not
-/// start with the program.
+/// How long the detector needs on average to notice that a program has begun or
+/// ended.
 const NOTICED_AFTER: Duration = Duration::from_millis(200);
 
 /// How long the screen of a new agent is not read.
 const STARTUP: Duration = Duration::from_secs(3);
 
-/// How long the process of a released agent is not detected again.
-const RELEASED_FOR: Duration = Duration::from_secs(1);
+/// How long the process of a released agent is ignored.
+const RELEASE_PAUSE: Duration = Duration::from_secs(1);
 
-/// The interval at which a prompt that stays on the screen is reported again.
-const PROMPT_AGAIN: Duration = Duration::from_millis(900);
+/// After this time a prompt that is still on the screen is reported again.
+const PROMPT_REPEAT: Duration = Duration::from_millis(900);
 
-/// How many looks must find neither an agent nor the shell in the foreground until an agent
-/// counts as gone, and the interval of these looks.
-/// counts as gone, and the time between them.
+/// After so many looks at another program than the shell, a missing agent counts as
+/// gone.
 const MISSES: u8 = 6;
-const MISS_AGAIN: Duration = Duration::from_secs(5);
 
-/// The foreground of a pane.
+/// The time between two such looks.
+const MISS_INTERVAL: Duration = Duration::from_secs(5);
+
+/// What runs in the foreground of a pane.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Foreground {
     pub(super) shell_pid: Option<u32>,
     pub(super) processes: Vec<PaneProcess>,
-    /// The agent, if it is one that Herdr knows.
+    /// The known agent among the processes.
     pub(super) agent: Option<&'static str>,
-    /// The state that its screen shows.
+    /// The state that the agent's screen shows.
     pub(super) screen: State,
-    /// Whether a program other than the shell runs.
+    /// Whether another program than the shell runs.
     pub(super) busy: bool,
-    /// Counts the programs and their redraws.
+    /// Counts the changes of the program in the foreground.
     group: u64,
+    /// Counts the changes of the screen.
     drawn: u64,
 }
 
 impl Foreground {
-    /// Starts a simulated program, or returns to the shell.
-    pub(super) fn play(&mut self, agent: Option<&'static str>, screen: State) {
+    /// Starts a simulated program, or brings the shell back.
+    pub(super) fn simulate(&mut self, agent: Option<&'static str>, screen: State) {
         if self.agent != agent {
             self.group += 1;
         }
@@ -57,8 +59,12 @@ impl Foreground {
         self.drawn += 1;
     }
 
-    /// Sets the real processes, the leader first. Returns whether they have changed.
-    pub(super) fn run(&mut self, shell_pid: Option<u32>, processes: Vec<PaneProcess>) -> bool {
+    /// Sets the real processes, the leader first; `true` if the leader has changed.
+    pub(super) fn set_processes(
+        &mut self,
+        shell_pid: Option<u32>,
+        processes: Vec<PaneProcess>,
+    ) -> bool {
         let leader = |processes: &[PaneProcess]| {
             processes.first().map(|process| (process.pid, process.name.clone()))
         };
@@ -76,78 +82,80 @@ impl Foreground {
     }
 }
 
-/// The agent that a process is, by the name of its program.
+/// The known agent of a process, by the name of its program.
 fn agent_of(process: &PaneProcess) -> Option<&'static str> {
     let called = process.argv.first().and_then(|program| program.rsplit('/').next());
     herdr_proto::canonical_label(&process.name)
         .or_else(|| called.and_then(herdr_proto::canonical_label))
 }
 
-/// What the detector tells the terminal.
+/// What the detector reports to the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sighting {
-    /// The process of an agent has appeared; its state follows later.
+pub(super) enum Detection {
+    /// A new process of an agent, whose state is not known yet.
     Process(&'static str),
-    /// The state of an agent; without an agent if none is detected.
+    /// The state on the screen; without an agent, the row is to be cleared.
     State { agent: Option<&'static str>, state: State },
-    /// The process of the agent has ended.
+    /// The process of an agent is gone.
     Exit(&'static str),
 }
 
-/// The memory of a pane's detector.
+/// What a pane's detector remembers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Detector {
     agent: Option<&'static str>,
-    /// The state that was last reported, and the redraw from which it was read.
-    told: State,
-    read: u64,
-    /// The foreground of the last look.
+    /// The state that was reported last.
+    reported: State,
+    /// The count of screen changes at the last reading.
+    drawn: u64,
+    /// The count of program changes at the last look.
     group: Option<u64>,
     misses: u8,
-    /// Until when the screen of a new agent is not read.
+    /// Until when a new agent's screen is not read.
     startup: Option<Duration>,
-    /// Whether the end of the agent's process was noticed and reported.
+    /// The end of the agent's process was reported, and its row is still to be cleared.
     exiting: bool,
     released: Option<(&'static str, Duration)>,
-    /// Whether screens are not read, because a full-lifecycle claim holds the pane.
+    /// A full-lifecycle claim holds the pane, so the screen is not read.
     paused: bool,
     next: Option<Duration>,
 }
 
 impl Detector {
-    /// The time of the next look, if there may be something new.
+    /// When the next look is due, if any.
     pub(super) fn next(&self) -> Option<Duration> {
         self.next
     }
 
-    /// Makes the next look happen within this time.
+    /// Schedules a look, unless an earlier one is due.
     pub(super) fn look_within(&mut self, now: Duration, time: Duration) {
         let at = now.saturating_add(time);
         self.next = Some(self.next.map_or(at, |next| next.min(at)));
     }
 
-    /// Notices a changed foreground after the usual time.
+    /// Schedules the look that notices a changed foreground.
     pub(super) fn notice(&mut self, now: Duration) {
         self.look_within(now, NOTICED_AFTER);
     }
 
-    /// Reads the screen of a new agent at once.
+    /// Ends the delay before a new agent's screen is read.
     pub(super) fn skip_startup(&mut self) {
         self.startup = None;
     }
 
-    /// The detected agent.
+    /// The agent that the detector has seen.
     pub(super) fn agent(&self) -> Option<&'static str> {
         self.agent
     }
 
-    /// A known label was released. Its process is detected again, but not at once.
+    /// Starts anew after a known label was released. The agent's process is ignored
+    /// for [`RELEASE_PAUSE`].
     pub(super) fn release(&mut self, now: Duration, agent: &'static str) {
-        self.released = Some((agent, now.saturating_add(RELEASED_FOR)));
+        self.released = Some((agent, now.saturating_add(RELEASE_PAUSE)));
         self.forget(now);
     }
 
-    /// A full-lifecycle claim has begun or ended.
+    /// Stops or resumes reading the screen, as a full-lifecycle claim begins or ends.
     pub(super) fn pause(&mut self, now: Duration, paused: bool) {
         match (std::mem::replace(&mut self.paused, paused), paused) {
             (false, true) => self.forget(now),
@@ -156,11 +164,11 @@ impl Detector {
         }
     }
 
-    /// A claim was made after the prompt on the screen. It holds until the prompt is reported
-    /// again.
-    pub(super) fn tell_prompt_again(&mut self, now: Duration) {
-        if self.told == State::Blocked && self.agent.is_some() {
-            self.look_within(now, PROMPT_AGAIN);
+    /// Schedules the repeated report of a prompt on the screen, which overrides a
+    /// claim that is newer than its first report.
+    pub(super) fn schedule_prompt_repeat(&mut self, now: Duration) {
+        if self.reported == State::Blocked && self.agent.is_some() {
+            self.look_within(now, PROMPT_REPEAT);
         }
     }
 
@@ -169,8 +177,8 @@ impl Detector {
         *self = Self { released, paused, next: Some(now), ..Self::default() };
     }
 
-    /// One look, and what it finds.
-    pub(super) fn look(&mut self, now: Duration, pane: &Foreground) -> Vec<Sighting> {
+    /// Takes one look and returns what it has found.
+    pub(super) fn look(&mut self, now: Duration, pane: &Foreground) -> Vec<Detection> {
         self.next = None;
         let mut seen = Vec::new();
         if self.released.take_if(|(_, until)| *until <= now).is_some() {
@@ -180,14 +188,14 @@ impl Detector {
         if anew {
             self.startup = self.agent.map(|_| now.saturating_add(STARTUP));
             if let Some(agent) = self.agent {
-                self.told = State::Unknown;
-                seen.push(Sighting::Process(agent));
+                self.reported = State::Unknown;
+                seen.push(Detection::Process(agent));
             }
         }
         if self.exiting {
-            // This is reported at once, and cleared by the next look.
-            seen.extend(self.agent.map(Sighting::Exit));
-            (self.told, self.startup) = (State::Idle, None);
+            // The end is reported at once, and the next look clears the row.
+            seen.extend(self.agent.map(Detection::Exit));
+            (self.reported, self.startup) = (State::Idle, None);
             self.look_within(now, TICK);
         } else if !self.paused && self.is_started(now) {
             self.read_screen(anew, pane, &mut seen);
@@ -198,8 +206,7 @@ impl Detector {
         seen
     }
 
-    /// Examines the process. Returns whether another agent runs, or another process of the same
-    /// agent.
+    /// Looks at the process; `true` if the agent has changed or has a new process.
     fn probe(&mut self, now: Duration, pane: &Foreground) -> bool {
         let changed = self.group != Some(pane.group);
         if !changed && !self.exiting && self.misses == 0 {
@@ -229,7 +236,7 @@ impl Detector {
             (Some(_), None) => {
                 self.misses += 1;
                 if self.misses < MISSES {
-                    self.look_within(now, MISS_AGAIN);
+                    self.look_within(now, MISS_INTERVAL);
                     return false;
                 }
                 (self.agent, self.misses) = (None, 0);
@@ -252,14 +259,14 @@ impl Detector {
         }
     }
 
-    fn read_screen(&mut self, anew: bool, pane: &Foreground, seen: &mut Vec<Sighting>) {
+    fn read_screen(&mut self, anew: bool, pane: &Foreground, seen: &mut Vec<Detection>) {
         let state = self.agent.map_or(State::Unknown, |_| pane.screen);
-        let drawn = std::mem::replace(&mut self.read, pane.drawn) != pane.drawn;
-        let prompt = state == State::Blocked && self.told == State::Blocked;
-        let idle = self.told == State::Idle && self.agent.is_some() && !anew && !drawn;
-        if !idle && (state != self.told || anew || prompt) {
-            self.told = state;
-            seen.push(Sighting::State { agent: self.agent, state });
+        let drawn = std::mem::replace(&mut self.drawn, pane.drawn) != pane.drawn;
+        let prompt = state == State::Blocked && self.reported == State::Blocked;
+        let idle = self.reported == State::Idle && self.agent.is_some() && !anew && !drawn;
+        if !idle && (state != self.reported || anew || prompt) {
+            self.reported = state;
+            seen.push(Detection::State { agent: self.agent, state });
         }
     }
 }

@@ -1,23 +1,23 @@
-//! Answering one request line.
+//! Dispatches a request line to its handler and forms the answer.
 
 use std::time::Duration;
 
 use herdr_proto::limits;
 use serde_json::{Value, json};
 
-use super::call::{self, Call, Method, Undecodable};
+use super::call::{self, Call, Cause, Undecodable};
 use super::failure::Failure;
 use super::{Answer, Model, text};
 
-/// The result of a handler, including its `type`.
+/// What a handler returns: the result of the reply with its `type`, or an error.
 pub(super) type Outcome = Result<Value, Failure>;
 
 impl Model {
     /// Answers one request line, with or without its newline.
     ///
-    /// A line that is blank, not UTF-8 or too long gets [`Answer::Silence`], because the real
-    /// server closes the connection without an answer. Bytes after the first newline are
-    /// ignored.
+    /// A line that is blank, not UTF-8 or too long gets [`Answer::Silence`],
+    /// because the real server closes the connection without an answer. Bytes
+    /// after the first newline are ignored.
     pub fn request(&mut self, now: Duration, line: &[u8]) -> Answer {
         self.pass(now);
         let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -33,7 +33,7 @@ impl Model {
             Ok((id, call)) => {
                 let refused = self.stopping && !matches!(call, Call::Ping(_) | Call::ServerStop(_));
                 let outcome = if refused { Err(Failure::stopping()) } else { self.perform(call) };
-                self.settle_view();
+                self.finish_turn();
                 Answer::Reply(match outcome {
                     Ok(result) => success_line(&id, &result),
                     Err(failure) => error_line(&id, &failure),
@@ -109,27 +109,27 @@ impl Model {
         }
     }
 
-    /// The answer to a line that is not a request. Before 0.9.2 it never contains the request's
-    /// id.
+    /// Answers a line that could not be decoded. Before 0.9.2 such a reply has an
+    /// empty id.
     fn refuse(&self, undecodable: Undecodable) -> String {
-        let Undecodable { message, id, method } = undecodable;
-        if method == Method::Unsupported {
+        let Undecodable { message, id, cause } = undecodable;
+        if cause == Cause::NotImplemented {
             return error_line(&id.unwrap_or_default(), &Failure::new("not_implemented", message));
         }
-        let unknown = method == Method::Unknown && self.profile.echoes_ids;
+        let unknown = cause == Cause::UnknownMethod && self.profile.echoes_ids;
         let code = if unknown { "unknown_method" } else { "invalid_request" };
         let failure = Failure::new(code, format!("invalid request: {message}"));
         error_line(&id.filter(|_| self.profile.echoes_ids).unwrap_or_default(), &failure)
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the outcome of a handler")]
+#[expect(clippy::unnecessary_wraps, reason = "handlers return an `Outcome`")]
 pub(super) fn ok() -> Outcome {
     Ok(json!({ "type": "ok" }))
 }
 
-/// Removes fields that are not set: nulls and empty maps.
-pub(super) fn set(mut object: Value) -> Value {
+/// Removes the fields of an object that are null or an empty map.
+pub(super) fn without_unset(mut object: Value) -> Value {
     if let Some(fields) = object.as_object_mut() {
         fields.retain(|_, value| {
             !value.is_null() && value.as_object().is_none_or(|map| !map.is_empty())

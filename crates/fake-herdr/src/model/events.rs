@@ -1,11 +1,11 @@
-//! The ring of the last 512 events, which all kinds and all subscribers share.
+//! The ring of the last 512 events, shared by all kinds and all subscribers.
 
 use std::collections::VecDeque;
 
 use herdr_proto::limits;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-/// An event. Its kind is repeated in `data.type` on the wire.
+/// An event. Its kind is repeated in `data.type`, as on the wire.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Event {
     pub(crate) kind: &'static str,
@@ -13,7 +13,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// Makes an event from an object; any other value has no fields.
+    /// Makes an event from an object; any other value gives an event without fields.
     pub(crate) fn new(kind: &'static str, data: Value) -> Self {
         let mut data = match data {
             Value::Object(data) => data,
@@ -23,12 +23,12 @@ impl Event {
         Self { kind, data }
     }
 
-    /// The line of a global event, without its newline.
+    /// The line of a lifecycle event, without its newline.
     pub(crate) fn line(&self) -> String {
         line(self.kind, &self.data)
     }
 
-    /// The line of a pane event, which has a dotted name and no `data.type`.
+    /// The line of a pane-scoped event: its name has a dot, and it has no `data.type`.
     pub(crate) fn scoped_line(kind: &str, data: &Map<String, Value>) -> String {
         let mut data = data.clone();
         data.remove("type");
@@ -37,10 +37,10 @@ impl Event {
 }
 
 fn line(kind: &str, data: &Map<String, Value>) -> String {
-    serde_json::json!({ "data": data, "event": kind }).to_string()
+    json!({ "data": data, "event": kind }).to_string()
 }
 
-/// The events with their sequence numbers, from 1.
+/// The newest events with their sequence numbers, which start at 1.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EventRing {
     kept: VecDeque<(u64, Event)>,
@@ -56,17 +56,17 @@ impl EventRing {
         }
     }
 
-    /// The number of the newest event; 0 if there is none.
+    /// The number of the newest event, 0 before the first.
     pub(crate) fn last(&self) -> u64 {
         self.last
     }
 
-    /// Whether events after `seq` have been dropped from the ring.
+    /// Whether events after `seq` have already been dropped.
     pub(crate) fn lost_after(&self, seq: u64) -> bool {
         self.kept.front().is_some_and(|(first, _)| seq + 1 < *first)
     }
 
-    /// The kept events after `seq`.
+    /// The events after `seq` that are still kept.
     pub(crate) fn after(&self, seq: u64) -> impl Iterator<Item = (u64, &Event)> {
         let known = self.kept.partition_point(|(number, _)| *number <= seq);
         self.kept.iter().skip(known).map(|(number, event)| (*number, event))
@@ -81,7 +81,7 @@ mod tests {
     fn the_ring_keeps_the_newest_512() {
         let mut ring = EventRing::default();
         for _ in 0..600 {
-            ring.push(Event::new("pane_focused", serde_json::json!({})));
+            ring.push(Event::new("pane_focused", json!({})));
         }
         assert_eq!(ring.last(), 600);
         assert_eq!(ring.after(0).count(), 512);

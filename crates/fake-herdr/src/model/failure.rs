@@ -1,7 +1,7 @@
-//! An error reply.
+//! The errors that the server answers.
 
-/// The refusal of a request. The message is for people and may differ from the real server's;
-/// clients use the code.
+/// An error reply. Clients go by the code; the message is text for people and not
+/// part of the contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) code: &'static str,

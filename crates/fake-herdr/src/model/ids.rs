@@ -1,10 +1,10 @@
-//! Public numbers, and the spellings of pane ids (protocol 2.3).
+//! Public numbers and the spellings of pane ids (protocol 2.3).
 
-/// The digits of public numbers. The base is a bijective 32: the digits stand for 1 to 32, so
-/// `0` stands for 32 and no number has a leading zero.
+/// The digits of public numbers. Bijective base 32: the digits stand for 1 to
+/// 32, so `0` is the digit for 32 and no number has a leading zero.
 const DIGITS: &[u8; 32] = b"123456789ABCDEFGHJKMNPQRSTVWXYZ0";
 
-/// Writes a public number: `1` for 1, `A` for 10, `11` for 33.
+/// Writes a public number, `1` for 1, `A` for 10, `11` for 33.
 pub(crate) fn encode(mut number: u64) -> String {
     let mut digits = Vec::new();
     while number > 0 {
@@ -15,8 +15,8 @@ pub(crate) fn encode(mut number: u64) -> String {
     digits.iter().rev().collect()
 }
 
-/// Reads a public number. `None` if the text is empty, contains another character, or does not
-/// fit.
+/// Reads a public number; `None` if the text is empty, has another character than
+/// the digits or is too large.
 pub(crate) fn decode(text: &str) -> Option<u64> {
     if text.is_empty() {
         return None;
@@ -27,32 +27,27 @@ pub(crate) fn decode(text: &str) -> Option<u64> {
     })
 }
 
-/// A position in the list of workspaces, counted from 0: `1` or `w_1` is the first.
+/// Reads a position in the list of workspaces and counts it from 0: `1` and `w_1`
+/// give 0.
 pub(crate) fn place(text: &str) -> Option<usize> {
     text.strip_prefix("w_").unwrap_or(text).parse::<usize>().ok()?.checked_sub(1)
 }
 
-/// How a request names a pane, except for ids from before a move.
+/// A pane id as a caller spelled it. Ids from before a move are looked up elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PaneName<'a> {
-    /// `w1:p1`, `1-1`, `w1-1`, `w_1:p1`: a number within a workspace.
-    Numbered {
-        /// The workspace part.
-        workspace: &'a str,
-        /// The pane's public number there.
-        number: u64,
-    },
-    /// `p_1` and `p_w1_1`: the server's internal number of the pane, which does not change with
-    /// moves.
+    /// A number within a workspace: `w1:p1`, `1-1`, `w1-1`, `w_1:p1`.
+    Numbered { workspace: &'a str, number: u64 },
+    /// The server's own number of the pane, which a move does not change: `p_1`,
+    /// `p_w1_1`.
     Raw {
         /// The workspace that must contain the pane, if the spelling names one.
         workspace: Option<&'a str>,
-        /// The number.
         number: u64,
     },
 }
 
-/// Reads a pane id in any spelling; `None` if the text is not one.
+/// Reads any spelling of a pane id; `None` if the text is not a pane id.
 pub(crate) fn pane_name(text: &str) -> Option<PaneName<'_>> {
     if let Some(rest) = text.strip_prefix("p_") {
         let (workspace, number) = match rest.rsplit_once('_') {

@@ -1,7 +1,7 @@
-//! The key names of `pane.send_keys` and `pane.send_input` (protocol 2.2).
+//! Key names of `pane.send_keys` and `pane.send_input` (protocol 2.2).
 
-/// The bytes of a key in a terminal with default modes; `None` for a name that is not a key, or
-/// is a prefix binding.
+/// The bytes that a key sends in a terminal with default modes; `None` if the name is
+/// not a key. A prefix binding is not a key.
 pub(crate) fn encode(name: &str) -> Option<Vec<u8>> {
     let name = match name.trim() {
         "C-c" | "c-c" => "ctrl+c",
@@ -15,7 +15,7 @@ pub(crate) fn encode(name: &str) -> Option<Vec<u8>> {
             "ctrl" | "control" => modifiers.ctrl = true,
             "alt" | "option" | "meta" => modifiers.alt = true,
             "shift" => modifiers.shift = true,
-            // Terminals have no bytes for these modifiers.
+            // These change nothing in the bytes of a terminal.
             "cmd" | "command" | "super" | "hyper" => {}
             _ if key.is_none() && !part.is_empty() => key = Some(part),
             _ => return None,
@@ -41,13 +41,14 @@ struct Modifiers {
 }
 
 impl Modifiers {
-    /// xterm's number for these modifiers; 1 means none.
+    /// The number that xterm sends for these modifiers; 1 means none.
     fn code(self) -> u8 {
         1 + u8::from(self.shift) + 2 * u8::from(self.alt) + 4 * u8::from(self.ctrl)
     }
 }
 
-/// The named keys. Home, End, Delete, Insert and the page keys have no names.
+/// The bytes of a key with a name. Herdr has no names for Home, End, Delete, Insert
+/// and the page keys.
 fn named(key: &str, modifiers: Modifiers) -> Option<Vec<u8>> {
     const SIGNS: [(&str, &str); 14] = [
         ("minus", "-"),
@@ -65,6 +66,9 @@ fn named(key: &str, modifiers: Modifiers) -> Option<Vec<u8>> {
         ("backtick", "`"),
         ("plus", "+"),
     ];
+    if let Some((_, sign)) = SIGNS.iter().find(|(name, _)| *name == key) {
+        return Some(sign.as_bytes().to_vec());
+    }
     Some(match key {
         "enter" | "return" => b"\r".to_vec(),
         "esc" | "escape" => b"\x1b".to_vec(),
@@ -77,11 +81,8 @@ fn named(key: &str, modifiers: Modifiers) -> Option<Vec<u8>> {
         "down" => cursor('B', modifiers),
         "right" => cursor('C', modifiers),
         "left" => cursor('D', modifiers),
-        sign if SIGNS.iter().any(|(name, _)| *name == sign) => {
-            SIGNS.iter().find(|(name, _)| *name == sign)?.1.as_bytes().to_vec()
-        }
         _ => {
-            // The server accepts any number; a terminal knows the first twelve.
+            // Herdr accepts any number; only the first twelve send bytes.
             let number: u8 = key.strip_prefix('f')?.parse().ok()?;
             let tails = [
                 "OP", "OQ", "OR", "OS", "[15~", "[17~", "[18~", "[19~", "[20~", "[21~", "[23~",
@@ -106,7 +107,7 @@ fn character(key: &str, modifiers: Modifiers) -> Option<Vec<u8>> {
     let character = characters.next().filter(|_| characters.next().is_none())?;
     if modifiers.ctrl {
         let upper = character.to_ascii_uppercase();
-        // A character without a control character is typed without the modifier.
+        // A character without a control code is typed unchanged.
         return Some(match u8::try_from(upper).ok().filter(|byte| (b'@'..=b'_').contains(byte)) {
             Some(byte) => vec![byte & 0x1f],
             None => character.to_string().into_bytes(),

@@ -1,112 +1,21 @@
-//! How the panes of a tab divide its area, and which of them has the focus.
+//! The layout of a tab: how its panes share the area, and which one has the focus.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Number;
 
-/// The direction of a split.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Direction {
-    Right,
-    Down,
-}
+use super::geometry::{Direction, Rect, Side};
 
-/// A side of a pane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Side {
-    Left,
-    Right,
-    Up,
-    Down,
-}
-
-impl Side {
-    fn opposite(self) -> Self {
-        match self {
-            Self::Left => Self::Right,
-            Self::Right => Self::Left,
-            Self::Up => Self::Down,
-            Self::Down => Self::Up,
-        }
-    }
-
-    fn axis(self) -> Direction {
-        match self {
-            Self::Left | Self::Right => Direction::Right,
-            Self::Up | Self::Down => Direction::Down,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(crate) struct Rect {
-    pub(crate) x: u16,
-    pub(crate) y: u16,
-    pub(crate) width: u16,
-    pub(crate) height: u16,
-}
-
-impl Rect {
-    fn split(self, direction: Direction, ratio: f32) -> (Self, Self) {
-        let (mut first, mut second) = (self, self);
-        match direction {
-            Direction::Right => {
-                first.width = share(self.width, ratio);
-                second.x += first.width;
-                second.width -= first.width;
-            }
-            Direction::Down => {
-                first.height = share(self.height, ratio);
-                second.y += first.height;
-                second.height -= first.height;
-            }
-        }
-        (first, second)
-    }
-
-    /// The start and the end along a direction.
-    fn span(self, along: Direction) -> (u16, u16) {
-        match along {
-            Direction::Right => (self.x, self.x + self.width),
-            Direction::Down => (self.y, self.y + self.height),
-        }
-    }
-
-    /// The edge on a side.
-    fn edge(self, side: Side) -> u16 {
-        let (begin, end) = self.span(side.axis());
-        if matches!(side, Side::Left | Side::Up) { begin } else { end }
-    }
-
-    /// The number of cells in which two panes overlap across a direction.
-    fn overlap(self, other: Self, axis: Direction) -> u16 {
-        let across = if axis == Direction::Right { Direction::Down } else { Direction::Right };
-        let ((begin, end), (from, to)) = (self.span(across), other.span(across));
-        end.min(to).saturating_sub(begin.max(from))
-    }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the ratio is between 0 and 1, so the product fits the length"
-)]
-fn share(length: u16, ratio: f32) -> u16 {
-    (f32::from(length) * ratio).round() as u16
-}
-
-/// A ratio within the server's bounds.
+/// A ratio within the server's limits.
 fn bounded(ratio: f32) -> f32 {
     if ratio.is_finite() { ratio.clamp(0.1, 0.9) } else { 0.5 }
 }
 
-/// The panes of a tab, by their internal numbers.
+/// The panes of a tab, by their raw numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     root: Node,
     focused: u64,
-    /// The pane that had the focus before, if it is still in this tab.
+    /// The pane that had the focus before, if it is still in the tab.
     before: Option<u64>,
 }
 
@@ -116,12 +25,12 @@ enum Node {
     Split { direction: Direction, ratio: f32, first: Box<Node>, second: Box<Node> },
 }
 
-/// A split as the server lists it: its place in the tree, and the area that it divides.
+/// A split as replies list it, with its path in the tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct SplitView {
     id: String,
     direction: Direction,
-    /// Written with the digits of an `f32`.
+    /// The shortest text of the 32-bit ratio, without the digits of a 64-bit float.
     ratio: Number,
     rect: Rect,
     #[serde(skip)]
@@ -145,13 +54,13 @@ impl Layout {
         }
     }
 
-    /// The panes from left to right and from top to bottom.
+    /// The panes from left to right and top to bottom.
     pub(crate) fn ids(&self) -> Vec<u64> {
         let none = Rect { x: 0, y: 0, width: 0, height: 0 };
         self.panes(none).into_iter().map(|(pane, _)| pane).collect()
     }
 
-    /// The panes with their areas.
+    /// The panes with their areas, in the same order.
     pub(crate) fn panes(&self, area: Rect) -> Vec<(u64, Rect)> {
         let mut panes = Vec::new();
         self.root.walk(area, &mut String::new(), &mut panes, &mut Vec::new());
@@ -164,7 +73,7 @@ impl Layout {
         splits
     }
 
-    /// Adds a pane beside another one. The focus stays.
+    /// Puts a pane beside another one. The focus does not change.
     pub(crate) fn split(&mut self, beside: u64, pane: u64, direction: Direction, ratio: f32) {
         self.root.each(&mut |node| {
             if matches!(node, Node::Pane(here) if *here == beside) {
@@ -180,8 +89,8 @@ impl Layout {
         });
     }
 
-    /// The layout without a pane; `None` if nothing is left. If the pane had the focus, the
-    /// focus returns to the pane before it, or goes to the next pane.
+    /// The layout without a pane; `None` if no pane is left. If the pane had the
+    /// focus, it returns to the pane that had it before, or goes to the next one.
     pub(crate) fn without(&self, pane: u64) -> Option<Self> {
         let ids = self.ids();
         let place = ids.iter().position(|here| *here == pane)?;
@@ -208,7 +117,7 @@ impl Layout {
         });
     }
 
-    /// Moves the nearest border of a pane towards a side. Returns false if none could be moved.
+    /// Moves the nearest border of a pane towards a side; `false` if no border moved.
     pub(crate) fn resize(&mut self, pane: u64, side: Side, amount: f32, area: Rect) -> bool {
         let Some(rect) = rect_of(pane, &self.panes(area)) else { return false };
         let splits = self.splits(area);
@@ -237,15 +146,13 @@ impl Layout {
         wanted.to_bits() != split.held.to_bits()
     }
 
-    /// The neighbour of a pane on a side: the nearest pane, and of several the one with the
-    /// longest common border.
+    /// The neighbour of a pane on a side: the nearest pane, and among several the one
+    /// with the longest common border.
     pub(crate) fn neighbour(&self, pane: u64, side: Side, area: Rect) -> Option<u64> {
         let panes = self.panes(area);
         let from = rect_of(pane, &panes)?;
         let middle = |rect: Rect| {
-            let across =
-                if side.axis() == Direction::Right { Direction::Down } else { Direction::Right };
-            let (begin, end) = rect.span(across);
+            let (begin, end) = rect.span(side.axis().across());
             begin + end
         };
         let away = |rect: Rect| match side {
@@ -268,7 +175,7 @@ fn rect_of(pane: u64, panes: &[(u64, Rect)]) -> Option<Rect> {
 }
 
 impl Node {
-    /// Visits the nodes until `visit` returns true.
+    /// Visits the nodes until `visit` returns `true`.
     fn each(&mut self, visit: &mut impl FnMut(&mut Self) -> bool) -> bool {
         if visit(self) {
             return true;
@@ -361,7 +268,7 @@ mod tests {
         layout.split(1, 2, Direction::Right, 0.5);
         layout.split(2, 3, Direction::Right, 0.5);
         layout.focus(3);
-        assert_eq!(layout.without(3).unwrap().focused(), 1, "from there it came");
+        assert_eq!(layout.without(3).unwrap().focused(), 1, "it had the focus before");
         assert_eq!(layout.without(1).unwrap().without(3).unwrap().focused(), 2);
         layout.focus(2);
         let mut later = layout.without(2).unwrap();

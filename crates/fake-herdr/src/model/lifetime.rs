@@ -1,5 +1,5 @@
-//! Changes of panes that are not requested: time passes, programs start and end, panes close,
-//! another server process takes over. Also the events about changes.
+//! Changes of panes that no request asks for: time passes, programs begin and end,
+//! panes close, another process serves them. Also the events about a change.
 
 use std::time::Duration;
 
@@ -10,50 +10,50 @@ use super::detector::{Detector, Foreground};
 use super::dispatch::{Outcome, ok};
 use super::events::EventRing;
 use super::screen::Screen;
-use super::state::{State, Status};
+use super::state::{State, Status, parse_word};
 use super::subscription::Row;
 use super::terminal::{Change, Effective, Terminal};
 use super::tokens::Tokens;
 use super::topology::Closed;
 
-/// The visible change of a pane.
+/// The visible changes that a rule made on a pane.
 struct Update {
     before: Effective,
     status_before: Status,
-    /// The agent in the events. An agent that has ended is still named.
+    /// The agent that the events name, even if it has just gone.
     agent: Option<String>,
     released: bool,
     renamed: bool,
 }
 
 impl Model {
-    /// Closes a pane as `pane.close` does. Returns false if it does not exist.
+    /// Closes a pane as `pane.close` does; `false` if there is no such pane.
     pub fn close_pane(&mut self, now: Duration, pane: &str) -> bool {
         self.pass(now);
         let closed = self.close(pane).is_ok();
-        self.settle_view();
+        self.finish_turn();
         closed
     }
 
-    /// Ends the program of a pane, as `exit` does in a shell. Returns false if the pane does
-    /// not exist.
+    /// Ends the program of a pane, as when its shell exits; `false` if there is no
+    /// such pane.
     pub fn exit_pane(&mut self, now: Duration, pane: &str) -> bool {
         self.pass(now);
         let ended = self.find_pane(pane).map(|pane| self.exit(pane)).is_ok();
-        self.settle_view();
+        self.finish_turn();
         ended
     }
 
-    /// Hands the panes over to a new server process (protocol 7.6). On 0.8.2 custom claims,
-    /// metadata, tokens, marks, events and the old ids of moved panes are lost. Pane ids,
-    /// official sessions and programs stay.
+    /// The server hands its panes to a new process (protocol 7.6). On 0.8.2
+    /// custom claims, metadata, tokens, marks, events and the old ids of moved
+    /// panes are lost; pane ids, official sessions and programs stay.
     pub fn live_handoff(&mut self, now: Duration) {
         self.pass(now);
         self.begin_generation(self.profile.keeps_claims);
     }
 
-    /// Stops the server and starts another one on the saved panes. Pane ids and official
-    /// sessions stay; everything else is new.
+    /// The server stops, and a new one opens the saved panes. Pane ids and official
+    /// sessions stay; everything else starts anew.
     pub fn restart(&mut self, now: Duration) {
         self.pass(now);
         self.begin_generation(false);
@@ -67,30 +67,30 @@ impl Model {
         }
     }
 
-    /// Starts the program of a known agent in the foreground of a pane. Its screen shows this
-    /// state (`idle`, `working`, `blocked`, `unknown`), and a prompt if it is `blocked`. If the
-    /// agent already runs there, its screen changes.
+    /// Starts the program of a known agent in the foreground of a pane. Its screen
+    /// shows this state (`idle`, `working`, `blocked`, `unknown`) and, if it is
+    /// blocked, a prompt. If the program runs already, only its screen changes.
     ///
-    /// The detector notices the program about 0.2 s later, and reads the screen of a new one
-    /// after another 3.3 s.
+    /// The detector notices the program about 0.2 s later. It reads the screen of a
+    /// new program no earlier than 3.3 s after that.
     ///
-    /// Returns false if the pane, the agent or the state is not known.
+    /// `false` if the pane, the agent or the state is not known.
     pub fn agent_begins(&mut self, now: Duration, pane: &str, agent: &str, state: &str) -> bool {
-        let (Some(agent), Some(state)) = (herdr_proto::canonical_label(agent), State::parse(state))
+        let (Some(agent), Some(state)) = (herdr_proto::canonical_label(agent), parse_word(state))
         else {
             return false;
         };
-        self.runs(now, pane, Some(agent), state).is_some()
+        self.set_foreground(now, pane, Some(agent), state).is_some()
     }
 
-    /// Ends the program in the foreground of a pane, so that the shell is in the foreground
-    /// again. The detector notices it about 0.2 s later. Returns false if the pane does not
-    /// exist.
+    /// Ends the program in the foreground of a pane, so that its shell is back. The
+    /// detector notices it about 0.2 s later. `false` if there is no such pane.
     pub fn agent_ends(&mut self, now: Duration, pane: &str) -> bool {
-        self.runs(now, pane, None, State::Unknown).is_some()
+        self.set_foreground(now, pane, None, State::Unknown).is_some()
     }
 
-    /// As [`Model::agent_begins`], after the detector has seen everything.
+    /// Does the same as [`Model::agent_begins`] and lets the detector see the program
+    /// and its screen at once.
     pub fn agent_appears(&mut self, now: Duration, pane: &str, agent: &str, state: &str) -> bool {
         let begun = self.agent_begins(now, pane, agent, state);
         if let Some(pane) = self.find_pane(pane).ok().filter(|_| begun) {
@@ -103,8 +103,9 @@ impl Model {
         begun
     }
 
-    /// As [`Model::agent_ends`], after the detector has seen it. An idle without an agent is
-    /// left, which the next look clears 0.3 s later. Returns false if no agent was detected.
+    /// Does the same as [`Model::agent_ends`] and lets the detector see it at once.
+    /// The row is then idle without an agent until the next look, 0.3 s later,
+    /// clears it. `false` if the detector had not seen an agent.
     pub fn agent_exits(&mut self, now: Duration, pane: &str) -> bool {
         self.pass(now);
         let known = self.find_pane(pane).ok().filter(|pane| {
@@ -117,7 +118,7 @@ impl Model {
         true
     }
 
-    fn runs(
+    fn set_foreground(
         &mut self,
         now: Duration,
         pane: &str,
@@ -126,7 +127,7 @@ impl Model {
     ) -> Option<()> {
         self.pass(now);
         let entry = self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane))?;
-        entry.foreground.play(agent, state);
+        entry.foreground.simulate(agent, state);
         entry.detector.notice(self.now);
         Some(())
     }
@@ -135,29 +136,29 @@ impl Model {
     fn look(&mut self, pane: u64) {
         let now = self.now;
         let Some(entry) = self.panes.get_mut(&pane) else { return };
-        for sighting in entry.detector.look(now, &entry.foreground) {
-            self.change(pane, |terminal| terminal.see(sighting));
+        for detection in entry.detector.look(now, &entry.foreground) {
+            self.change(pane, |terminal| terminal.apply_detection(detection));
         }
     }
 
-    /// When something happens without a request: a ttl ends, a detector looks, a prompt gets
-    /// its Enter.
+    /// When the model will next change without a request: a time to live ends, a
+    /// detector looks or a prompt gets its Enter. `None` if nothing is due.
     pub fn next_expiry(&self) -> Option<Duration> {
         let panes = self.panes.values().flat_map(|pane| {
-            let told = pane.terminal.metadata.next_expiry().into_iter();
-            told.chain(pane.detector.next()).chain(pane.enters.iter().copied())
+            let metadata = pane.terminal.metadata.next_expiry().into_iter();
+            metadata.chain(pane.detector.next()).chain(pane.enters.iter().copied())
         });
         let workspaces = self.workspaces.iter().filter_map(|entry| entry.tokens.next_expiry());
         panes.chain(workspaces).min()
     }
 
-    /// When a typed prompt gets its Enter.
+    /// When the next typed prompt gets its Enter.
     #[cfg(unix)]
     pub(crate) fn next_enter(&self) -> Option<Duration> {
         self.panes.values().flat_map(|pane| pane.enters.iter().copied()).min()
     }
 
-    /// Lets time pass. Everything that is due happens in its order.
+    /// Lets time pass: everything that is due by `now` happens in its order.
     pub fn pass(&mut self, now: Duration) {
         while let Some(due) = self.next_expiry().filter(|due| *due <= now) {
             self.now = self.now.max(due);
@@ -173,10 +174,10 @@ impl Model {
             }
             for workspace in 0..self.workspaces.len() {
                 if self.workspaces[workspace].tokens.expire(due) {
-                    self.tell_workspace_tokens(workspace);
+                    self.emit_workspace_tokens(workspace);
                 }
             }
-            self.settle_view();
+            self.finish_turn();
         }
         self.now = self.now.max(now);
     }
@@ -187,18 +188,18 @@ impl Model {
         let tokens = entry.terminal.metadata.expire(due);
         if before != entry.terminal.presentation() {
             let agent = entry.terminal.label().map(str::to_owned);
-            self.tell_status(pane, agent);
+            self.emit_status(pane, agent);
         }
         if tokens {
-            self.tell_tokens(pane);
+            self.emit_tokens(pane);
         }
     }
 
-    /// Applies a rule to a pane's terminal and emits events about visible changes. Returns
-    /// false if nothing changed.
+    /// Runs a rule on a pane's terminal and emits the events about its visible
+    /// changes; `false` if there were none.
     pub(super) fn change(&mut self, pane: u64, rule: impl FnOnce(&mut Terminal) -> Change) -> bool {
         let Some(update) = self.apply(pane, rule) else { return false };
-        self.tell_update(pane, update);
+        self.emit_update(pane, update);
         true
     }
 
@@ -224,8 +225,9 @@ impl Model {
             self.state_changes += 1;
             entry.terminal.state_change_seq = self.state_changes;
         }
-        // The end of work or of a question marks the pane as not seen, and so does the end of
-        // an unknown state of the same agent. The first idle of a process does not.
+        // A pane that the user does not look at becomes unseen when work, a question
+        // or an unknown state of the same agent ends in idle. The first idle of a
+        // process does not count.
         let finished = match before.state {
             State::Working | State::Blocked => true,
             State::Unknown => before.label.is_some() && before.label == after.label,
@@ -240,13 +242,13 @@ impl Model {
         Some(Update { before, status_before, agent, released, renamed })
     }
 
-    fn tell_update(&mut self, pane: u64, update: Update) {
+    fn emit_update(&mut self, pane: u64, update: Update) {
         let Update { before, status_before, agent, released, renamed } = update;
         let (Some(pane_id), Some(place)) = (self.pane_id(pane), self.place_of(pane)) else {
             return;
         };
         if renamed {
-            self.tell("pane_updated", json!({ "pane": self.pane_view(pane) }));
+            self.emit("pane_updated", json!({ "pane": self.pane_view(pane) }));
         }
         let status = self.status(pane);
         if before.label != agent || released {
@@ -261,17 +263,17 @@ impl Model {
                 data["released"] = true.into();
                 data["final_status"] = json!(status);
             }
-            self.tell("pane_agent_detected", data);
+            self.emit("pane_agent_detected", data);
         }
         let shown = self.terminal(pane).map(Terminal::presentation);
         if status_before != status || shown != Some(before.presentation) {
-            self.tell_status(pane, agent);
+            self.emit_status(pane, agent);
         }
     }
 
-    fn tell_status(&mut self, pane: u64, agent: Option<String>) {
+    fn emit_status(&mut self, pane: u64, agent: Option<String>) {
         if let Some(row) = self.row(pane) {
-            self.tell("pane_agent_status_changed", Row { agent, ..row }.data());
+            self.emit("pane_agent_status_changed", Row { agent, ..row }.data());
         }
     }
 
@@ -285,20 +287,20 @@ impl Model {
         let pane = self.find_pane(id)?;
         let Some(place) = self.place_of(pane) else { return ok() };
         let workspace = self.workspace_view(place.workspace);
-        let told =
+        let data =
             json!({ "pane_id": self.pane_id(pane), "workspace_id": workspace["workspace_id"] });
-        let closed = self.take_away(pane);
-        self.tell("pane_closed", told);
+        let closed = self.remove_pane(pane);
+        self.emit("pane_closed", data);
         if closed.workspace.is_some() {
-            self.tell_workspace_closed(&workspace);
+            self.emit_workspace_closed(&workspace);
         } else if closed.tab.is_none() {
-            self.tell_layout(place);
+            self.emit_layout(place);
         }
         ok()
     }
 
-    /// The program of a pane has ended, and the pane closes. There is a separate event only for
-    /// the end of an agent.
+    /// Removes a pane whose program has ended. If an agent ran in it, an event about
+    /// the agent's end comes first.
     pub(super) fn exit(&mut self, pane: u64) {
         let agent = self.terminal(pane).and_then(|terminal| {
             terminal.label().and_then(herdr_proto::canonical_label).or(terminal.detected)
@@ -306,35 +308,35 @@ impl Model {
         if let Some(agent) = agent {
             let update = self.apply(pane, |terminal| terminal.agent_exited(agent));
             if let Some(update) = update.filter(|update| update.released) {
-                self.tell_update(pane, update);
+                self.emit_update(pane, update);
             }
         }
         let Some(place) = self.place_of(pane) else { return };
         let workspace_id = self.workspace_id(place.workspace);
-        self.tell(
+        self.emit(
             "pane_exited",
             json!({ "pane_id": self.pane_id(pane), "workspace_id": workspace_id }),
         );
-        if self.take_away(pane).tab.is_none() {
-            self.tell_layout(place);
+        if self.remove_pane(pane).tab.is_none() {
+            self.emit_layout(place);
         }
     }
 
-    /// Removes a pane without any event. The panes beside it get its area.
-    pub(super) fn take_away(&mut self, pane: u64) -> Closed {
+    /// Removes a pane for good without an event. Its neighbours get its area.
+    pub(super) fn remove_pane(&mut self, pane: u64) -> Closed {
         let closed = self.detach(pane, false);
         self.panes.remove(&pane);
         self.aliases.retain(|_, alias| *alias != pane);
         closed
     }
 
-    /// Lets another server process continue with the same panes.
+    /// Makes the changes that panes see when another process takes them over.
     fn begin_generation(&mut self, keep_claims: bool) {
         let now = self.now;
         for pane in self.panes.keys().copied().collect::<Vec<_>>() {
             let terminal_id = self.new_terminal_id();
             if let Some(entry) = self.panes.get_mut(&pane) {
-                entry.terminal = entry.terminal.survivor(keep_claims);
+                entry.terminal = entry.terminal.after_handoff(keep_claims);
                 entry.terminal_id = terminal_id;
                 entry.detector = Detector::default();
                 entry.detector.notice(now);

@@ -6,12 +6,12 @@ use super::ids::{self, PaneName};
 use super::topology::{Place, Tab};
 
 impl Model {
-    /// Finds a pane by any spelling of its id, and by ids from before a move.
+    /// Finds a pane by any spelling of its id, or by an id from before a move.
     pub(super) fn find_pane(&self, id: &str) -> Result<u64, Failure> {
         self.resolve_pane(id).ok_or_else(|| Failure::pane_not_found(id))
     }
 
-    /// Finds a pane by its present public id only, as the `agent.*` methods do.
+    /// Finds a pane only by its current public id, as the `agent.*` methods do.
     pub(super) fn find_current_pane(&self, id: &str) -> Option<u64> {
         self.resolve_pane(id).filter(|pane| self.pane_id(*pane).as_deref() == Some(id))
     }
@@ -40,14 +40,14 @@ impl Model {
         }
     }
 
-    /// The position of a workspace, by its id or that position.
+    /// Finds the place of a workspace in the list, by its id or by its position from 1.
     pub(super) fn find_workspace(&self, name: &str) -> Result<usize, Failure> {
         let by_id = (0..self.workspaces.len()).find(|place| self.workspace_id(*place) == name);
         let found = by_id.or(ids::place(name).filter(|place| *place < self.workspaces.len()));
         found.ok_or_else(|| Failure::workspace_not_found(name))
     }
 
-    /// Finds a tab by its public number (`w1:t1`) or by its position (`w1:1`, `t_w1_1`).
+    /// Finds a tab by its public number (`w1:t1`) or its position (`w1:1`, `t_w1_1`).
     pub(super) fn find_tab(&self, id: &str) -> Result<Place, Failure> {
         let find = || {
             let (workspace, tab) = match id.strip_prefix("t_") {
@@ -74,7 +74,7 @@ impl Model {
         })
     }
 
-    /// All tabs, workspace by workspace.
+    /// Every tab, workspace by workspace.
     pub(super) fn places(&self) -> impl Iterator<Item = Place> {
         self.workspaces.iter().enumerate().flat_map(|(workspace, entry)| {
             (0..entry.tabs.len()).map(move |tab| Place { workspace, tab })
@@ -86,12 +86,12 @@ impl Model {
         self.workspaces[workspace].tabs.iter().flat_map(|tab| tab.layout.ids()).collect()
     }
 
-    /// All panes, workspace by workspace.
+    /// Every pane, workspace by workspace.
     pub(super) fn all_panes(&self) -> Vec<u64> {
         (0..self.workspaces.len()).flat_map(|workspace| self.panes_of(workspace)).collect()
     }
 
-    /// The present public id of a pane.
+    /// The current public id of a pane.
     pub(super) fn pane_id(&self, pane: u64) -> Option<String> {
         let place = self.place_of(pane)?;
         let workspace = self.workspace_id(place.workspace);
@@ -102,12 +102,20 @@ impl Model {
         format!("w{}", ids::encode(self.workspaces[place].key))
     }
 
+    pub(super) fn tab(&self, place: Place) -> &Tab {
+        &self.workspaces[place.workspace].tabs[place.tab]
+    }
+
+    pub(super) fn tab_mut(&mut self, place: Place) -> &mut Tab {
+        &mut self.workspaces[place.workspace].tabs[place.tab]
+    }
+
     pub(super) fn tab_id(&self, place: Place) -> String {
-        let number = self.workspaces[place.workspace].tabs[place.tab].number;
+        let number = self.tab(place).number;
         format!("{}:t{}", self.workspace_id(place.workspace), ids::encode(number))
     }
 
-    /// The position of the focused workspace.
+    /// The place of the focused workspace.
     pub(super) fn focused_workspace(&self) -> Option<usize> {
         let focus = self.focus?;
         self.workspaces.iter().position(|workspace| workspace.key == focus)
@@ -117,14 +125,14 @@ impl Model {
         self.focused_in(self.focused_workspace()?)
     }
 
-    /// The focused pane in the active tab of a workspace.
+    /// The focused pane of a workspace's active tab.
     pub(super) fn focused_in(&self, workspace: usize) -> Option<u64> {
         let workspace = &self.workspaces[workspace];
         workspace.tabs.get(workspace.active).map(|tab| tab.layout.focused())
     }
 
-    /// Whether the user sees the tab of a pane. A headless server counts as having a focused
-    /// window.
+    /// Whether the user looks at a tab. On a headless server this is always the
+    /// active tab of the focused workspace.
     pub(super) fn is_looked_at(&self, place: Place) -> bool {
         self.focused_workspace() == Some(place.workspace)
             && self.workspaces[place.workspace].active == place.tab

@@ -1,4 +1,4 @@
-//! Titles, display names, state labels and tokens (protocol 5.6).
+//! Titles, display names, status texts and tokens (protocol 5.6).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::sources::{agent_of_source, is_official};
 use super::terminal::Terminal;
 use super::tokens::Tokens;
 
-/// What a reader sees of all records together.
+/// The presentation that readers see, merged from the records of all sources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Presentation {
     pub(crate) title: Option<String>,
@@ -28,14 +28,14 @@ impl ReportMetadata {
         self.title.is_some() || self.display_agent.is_some() || !self.state_labels.is_empty()
     }
 
-    /// Whether there is anything except tokens.
+    /// Whether the report sets or clears anything besides tokens.
     pub(crate) fn is_presentation(&self) -> bool {
         self.sets() || self.clears()
     }
 }
 
-/// The record of one source. Each text has its position in the order of reports, because the
-/// newest text of all sources wins for each field (D4).
+/// The presentation of one source. Each text has its place in the order of
+/// reports, so that the newest text of all sources wins, field by field (D4).
 #[derive(Debug, Clone, Default)]
 struct Record {
     agent: Option<String>,
@@ -64,16 +64,17 @@ impl Record {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Metadata {
     records: BTreeMap<String, Record>,
-    /// The sequence marks, which are separate from those of state reports.
+    /// The sequence marks of metadata reports; state reports have their own.
     marks: BTreeMap<String, u64>,
-    /// The known agent that a source named in a numbered report.
+    /// The known agent that each source with sequence numbers has named.
     named: BTreeMap<String, &'static str>,
-    /// Sources that have sent numbered tokens. They are never removed.
+    /// Sources that have sent tokens with sequence numbers. A source stays listed
+    /// after its tokens are gone.
     token_sources: BTreeSet<String>,
     pub(crate) tokens: Tokens,
 }
 
-/// What a metadata report has changed.
+/// What a metadata report changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MetadataChange {
     pub(crate) tokens: bool,
@@ -91,20 +92,18 @@ impl Metadata {
         records.chain(self.tokens.next_expiry()).min()
     }
 
-    /// Removes what has expired at `now`. Returns whether a token was removed.
+    /// Removes expired records and tokens; `true` if there was a token among them.
     pub(crate) fn expire(&mut self, now: Duration) -> bool {
         self.records.retain(|_, record| record.expires.is_none_or(|at| now < at));
         self.tokens.expire(now)
     }
 
-    /// D8: the agent's process has ended.
+    /// D8: removes what belongs to an agent whose process has exited.
     pub(super) fn forget_agent(&mut self, agent: &str) {
         let mut forgotten = Vec::new();
         self.records.retain(|source, record| {
-            let applies = record.applies_to_source.as_deref();
-            let gone = record.agent.as_deref() == Some(agent)
-                || is_official(source, agent)
-                || applies.is_some_and(|applies| is_official(applies, agent));
+            let (label, applies) = (record.agent.as_deref(), record.applies_to_source.as_deref());
+            let gone = belongs_to(agent, source, label, applies);
             if gone {
                 forgotten.push(source.clone());
             }
@@ -121,19 +120,20 @@ impl Metadata {
 }
 
 impl Terminal {
-    /// Applies a metadata report with normalised and checked values (D1, D2, then the limits,
-    /// then the rest).
+    /// Applies a metadata report whose values are already normalised and checked:
+    /// D1 and D2, then the limits, then the rest.
     ///
     /// # Errors
     ///
-    /// `metadata_token_limit` and `metadata_sequence_source_limit`. A stale report is not an
-    /// error.
+    /// `metadata_token_limit` and `metadata_sequence_source_limit`. A stale
+    /// report is not an error.
     pub(crate) fn report_metadata(
         &mut self,
         now: Duration,
         report: &ReportMetadata,
     ) -> Result<MetadataChange, Failure> {
-        if self.exited.is_some_and(|gone| speaks_of(report, gone)) {
+        let (label, applies) = (report.agent.as_deref(), report.applies_to_source.as_deref());
+        if self.exited.is_some_and(|gone| belongs_to(gone, &report.source, label, applies)) {
             return Ok(MetadataChange::default());
         }
         let agent = named_agent(report);
@@ -183,7 +183,7 @@ impl Terminal {
         Ok(MetadataChange { tokens, presentation: report.is_presentation() })
     }
 
-    /// The newest text of each field among the records whose guards hold.
+    /// The newest text of every field among the records whose guards hold.
     pub(crate) fn presentation(&self) -> Presentation {
         let shown = || self.metadata.records.values().filter(|record| self.guards_hold(record));
         let newest = |field: fn(&Record) -> Option<&(u64, String)>| {
@@ -206,7 +206,8 @@ impl Terminal {
         }
     }
 
-    /// D5: a report without a `clear_*` flag replaces the record, and one with a flag edits it.
+    /// D5: a report without a `clear_*` flag replaces the record, one with a
+    /// flag edits it.
     fn present(&mut self, order: u64, expires: Option<Duration>, report: &ReportMetadata) {
         if !report.clears() {
             let mut record = Record {
@@ -242,7 +243,7 @@ impl Terminal {
         }
     }
 
-    /// D3.
+    /// D3: whether the guards of a record hold.
     fn guards_hold(&self, record: &Record) -> bool {
         let agent = record.agent.as_deref();
         let source = record.applies_to_source.as_deref();
@@ -253,7 +254,7 @@ impl Terminal {
     }
 }
 
-/// The known agent that a report names, by its label or an official source.
+/// The known agent that a report names, by label or by an official source.
 fn named_agent(report: &ReportMetadata) -> Option<&'static str> {
     report
         .agent
@@ -263,10 +264,9 @@ fn named_agent(report: &ReportMetadata) -> Option<&'static str> {
         .or_else(|| report.applies_to_source.as_deref().and_then(agent_of_source))
 }
 
-/// D1: whether any part of a report names this agent.
-fn speaks_of(report: &ReportMetadata, agent: &str) -> bool {
-    let applies = report.applies_to_source.as_deref();
-    report.agent.as_deref() == Some(agent)
-        || is_official(&report.source, agent)
+/// D1 and D8: whether any part of a report or a record belongs to this agent.
+fn belongs_to(agent: &str, source: &str, label: Option<&str>, applies: Option<&str>) -> bool {
+    label == Some(agent)
+        || is_official(source, agent)
         || applies.is_some_and(|applies| is_official(applies, agent))
 }

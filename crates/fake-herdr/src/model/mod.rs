@@ -1,8 +1,8 @@
 //! The pure model: a Herdr without clock, socket or thread.
 //!
-//! [`Model::request`] takes a line and the time since the start and returns the answer. The
-//! state changes only through the methods of [`Model`]. The same calls at the same times give
-//! the same answers.
+//! [`Model::request`] takes a line and the time since the start and returns the
+//! answer. Only calls of the model's methods change it, so the same calls at the
+//! same times give the same answers.
 
 mod agents;
 mod arrange;
@@ -12,6 +12,7 @@ mod detector;
 mod dispatch;
 mod events;
 mod failure;
+mod geometry;
 mod ids;
 mod keys;
 mod layout;
@@ -21,7 +22,7 @@ mod metadata;
 mod moves;
 mod observe;
 mod panes;
-mod places;
+
 mod profile;
 mod release;
 mod report;
@@ -37,6 +38,7 @@ mod terminal;
 mod text;
 mod tokens;
 mod topology;
+mod workspaces;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -51,10 +53,10 @@ pub use profile::{Profile, UnknownProfile};
 pub(crate) use screen::Row;
 pub use stream::Stream;
 
-/// The state of a Herdr, and the rules by which requests change it.
+/// A Herdr's state, and the rules by which requests change it.
 ///
-/// Every call gets the time as the [`Duration`] since the start. Time never runs backwards: an
-/// earlier time counts as the latest one so far.
+/// Every call takes the time as a [`Duration`] since the start. Time never runs
+/// backwards: an earlier time than the latest so far counts as the latest.
 ///
 /// ```
 /// use std::time::Duration;
@@ -76,9 +78,9 @@ pub struct Model {
     panes: BTreeMap<u64, Pane>,
     /// The key of the focused workspace.
     focus: Option<u64>,
-    /// The workspace position and the pane of the last focus events.
-    told_focus: Option<(usize, u64)>,
-    /// The public ids that moved panes had before.
+    /// The workspace (its place in the list) and the pane of the last focus events.
+    announced_focus: Option<(usize, u64)>,
+    /// Public ids that moved panes had before.
     aliases: BTreeMap<String, u64>,
     events: EventRing,
     /// One counter for the whole server (protocol 2.3).
@@ -91,28 +93,28 @@ pub struct Model {
     shows_tabs: bool,
     now: Duration,
     stopping: bool,
-    /// Increases when another process continues as the server.
+    /// Rises when another process takes over the socket.
     generation: u64,
 }
 
-/// The file system around the model.
+/// What a model has to know about the file system.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Folders {
-    /// The user's home folder, in which a pane starts if its own folder does not exist.
+    /// The user's home folder. A pane starts here if its own folder does not exist.
     pub home: String,
-    /// The name of a workspace in a folder; `None` if the folder does not exist.
+    /// Gives the name of a workspace in a folder; `None` if the folder does not exist.
     pub name: fn(&str) -> Option<String>,
 }
 
 impl Default for Folders {
-    /// A file system in which every folder exists. The name is the last part of the path.
+    /// A file system in which every folder exists and is named after its last part.
     fn default() -> Self {
         Self { home: "/home/user".to_owned(), name: |path| Some(last_part(path).to_owned()) }
     }
 }
 
-/// The last part of a path; the root for the root itself.
+/// The last part of a path; the root stays as it is.
 pub(crate) fn last_part(path: &str) -> &str {
     path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
 }
@@ -123,19 +125,19 @@ pub(crate) fn last_part(path: &str) -> &str {
 pub enum Answer {
     /// One line, without its newline; then the connection closes.
     Reply(String),
-    /// The connection closes without an answer (protocol 7.3).
+    /// Nothing; the connection closes (protocol 7.3).
     Silence,
-    /// One line, and then events as long as the connection is open.
+    /// One line, and then events for as long as the connection lives.
     Stream {
         /// The first line, without its newline.
         reply: String,
-        /// The stream, whose lines [`Model::tick`] returns every 100 ms.
+        /// Gives its lines to [`Model::tick`], which is due every 100 ms.
         stream: Stream,
     },
 }
 
 impl Answer {
-    /// The line that is sent at once, if there is one.
+    /// The line that is sent at once; `None` for [`Answer::Silence`].
     pub fn line(&self) -> Option<&str> {
         match self {
             Self::Reply(reply) | Self::Stream { reply, .. } => Some(reply),
@@ -156,19 +158,19 @@ impl Model {
         Self::with_profile(Profile::default())
     }
 
-    /// As [`Model::new`], for another server.
+    /// The same workspace, tab and pane on another server.
     pub fn with_profile(profile: Profile) -> Self {
         Self::empty(profile).with_demo()
     }
 
-    /// A server with nothing open, like `herdr server` at its start.
+    /// A server without a workspace, as `herdr server` starts.
     pub fn empty(profile: Profile) -> Self {
         Self {
             profile,
             workspaces: Vec::new(),
             panes: BTreeMap::new(),
             focus: None,
-            told_focus: None,
+            announced_focus: None,
             aliases: BTreeMap::new(),
             events: EventRing::default(),
             state_changes: 0,
@@ -183,29 +185,29 @@ impl Model {
         }
     }
 
-    /// Opens the first workspace, named "demo".
+    /// Opens the first workspace, "demo".
     pub(crate) fn with_demo(mut self) -> Self {
         let create = call::Create { label: Some("demo".to_owned()), ..call::Create::default() };
-        // Nothing in it can be refused.
+        // No check can fail: there is neither a folder nor a variable in it.
         let _ = self.workspace_create(create);
-        self.settle_view();
+        self.finish_turn();
         self
     }
 
-    /// Replaces the file system. Panes that are open keep their folders.
+    /// The same model in another file system. Open panes keep their folders.
     #[must_use]
     pub fn with_folders(mut self, folders: Folders) -> Self {
         self.folders = folders;
         self
     }
 
-    /// Whether `server.stop` was requested.
+    /// Whether a client has asked for `server.stop`.
     pub fn is_stopping(&self) -> bool {
         self.stopping
     }
 
-    /// How often a live handoff or a restart has replaced the server process. Streams of an
-    /// earlier generation end.
+    /// How often the process behind the socket has been replaced by a live
+    /// handoff or a restart. Streams of an older generation end.
     pub fn generation(&self) -> u64 {
         self.generation
     }

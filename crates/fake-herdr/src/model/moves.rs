@@ -6,20 +6,20 @@ use serde_json::{Value, json};
 
 use super::Model;
 use super::call::{Destination, PaneMove};
-use super::dispatch::{Outcome, set};
+use super::dispatch::{Outcome, without_unset};
 use super::failure::Failure;
-use super::layout::Direction;
+use super::geometry::Direction;
 use super::topology::Place;
 
-/// The destination of a move. It is kept by ids, which stay valid when something before it in
-/// the lists closes.
+/// A destination that exists. It holds ids, because a place in the lists can
+/// change when the moved pane leaves its old tab.
 enum Target {
     Beside { pane: u64, direction: Direction, ratio: f32 },
     NewTab { workspace_id: String, label: Option<String> },
     NewWorkspace { label: Option<String>, tab_label: Option<String> },
 }
 
-/// Where a moved pane was before, by ids.
+/// The ids of a pane, its tab and its workspace before a move.
 struct Before {
     pane: String,
     tab: String,
@@ -27,14 +27,14 @@ struct Before {
 }
 
 impl Model {
-    /// Moves a pane to a new, focused workspace, as `pane.move` does. Returns the new id;
-    /// `None` if the pane does not exist.
+    /// Moves a pane into a new workspace that gets the focus, as `pane.move`
+    /// does, and returns its new id; `None` if there is no such pane.
     pub fn move_pane(&mut self, now: Duration, pane: &str) -> Option<String> {
         self.pass(now);
         let destination = Destination::NewWorkspace { label: None, tab_label: None };
         let pane_move = PaneMove { pane_id: pane.to_owned(), destination, focus: true };
         self.pane_move(pane_move).ok()?;
-        self.settle_view();
+        self.finish_turn();
         self.pane_id(self.find_pane(pane).ok()?)
     }
 
@@ -48,7 +48,7 @@ impl Model {
             tab: self.tab_id(from),
             workspace: self.workspace_id(from.workspace),
         };
-        if self.is_zoomed(from) {
+        if self.tab(from).zoomed {
             return self.not_moved(pane, &before, "zoomed_tab", from, from);
         }
         let target = match params.destination {
@@ -66,7 +66,7 @@ impl Model {
                 if place == from {
                     return self.not_moved(pane, &before, "same_tab", from, from);
                 }
-                if self.is_zoomed(place) {
+                if self.tab(place).zoomed {
                     return self.not_moved(pane, &before, "zoomed_tab", from, place);
                 }
                 let beside = match target_pane_id {
@@ -78,15 +78,15 @@ impl Model {
                             let message = format!("pane {target} is not in tab {tab_id}");
                             Failure::new("target_pane_not_found", message)
                         })?,
-                    None => self.workspaces[place.workspace].tabs[place.tab].layout.focused(),
+                    None => self.tab(place).layout.focused(),
                 };
                 Target::Beside { pane: beside, direction: split, ratio: ratio.unwrap_or(0.5) }
             }
         };
-        self.carry_out(pane, &before, target, params.focus)
+        self.perform_move(pane, &before, target, params.focus)
     }
 
-    fn carry_out(&mut self, pane: u64, before: &Before, target: Target, focus: bool) -> Outcome {
+    fn perform_move(&mut self, pane: u64, before: &Before, target: Target, focus: bool) -> Outcome {
         let stays = match &target {
             Target::Beside { pane, .. } => self
                 .place_of(*pane)
@@ -125,18 +125,18 @@ impl Model {
         let workspace = new_workspace.then(|| self.workspace_view(place.workspace));
         let tab = new_tab.then(|| self.tab_view(place));
         if let Some(tab_id) = &closed.tab {
-            self.tell_tab_closed(tab_id, &before.workspace);
+            self.emit_tab_closed(tab_id, &before.workspace);
         }
         if let Some(id) = &closed.workspace {
-            self.tell("workspace_closed", json!({ "workspace_id": id }));
+            self.emit("workspace_closed", json!({ "workspace_id": id }));
         }
         if let Some(workspace) = &workspace {
-            self.tell("workspace_created", json!({ "workspace": workspace }));
+            self.emit("workspace_created", json!({ "workspace": workspace }));
         }
         if let Some(tab) = &tab {
-            self.tell("tab_created", json!({ "tab": tab }));
+            self.emit("tab_created", json!({ "tab": tab }));
         }
-        let mut moved = set(json!({
+        let mut moved = without_unset(json!({
             "previous_pane_id": before.pane,
             "previous_workspace_id": before.workspace,
             "previous_tab_id": before.tab,
@@ -146,11 +146,11 @@ impl Model {
             "closed_workspace_id": closed.workspace,
             "closed_tab_id": closed.tab,
         }));
-        self.tell("pane_moved", moved.clone());
+        self.emit("pane_moved", moved.clone());
         if let Some(source) = source {
-            self.tell_layout(source);
+            self.emit_layout(source);
         }
-        self.tell_layout(place);
+        self.emit_layout(place);
         moved["changed"] = true.into();
         self.move_result(moved, source_layout, place)
     }
@@ -174,7 +174,7 @@ impl Model {
         self.move_result(moved, Some(self.layout_view(from)), to)
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "the outcome of a handler")]
+    #[expect(clippy::unnecessary_wraps, reason = "handlers return an `Outcome`")]
     fn move_result(&self, mut moved: Value, source: Option<Value>, to: Place) -> Outcome {
         let target = self.layout_view(to);
         moved["focused_pane_id"] = target["focused_pane_id"].clone();
@@ -183,9 +183,5 @@ impl Model {
             moved["source_layout"] = source;
         }
         Ok(json!({ "type": "pane_move", "move_result": moved }))
-    }
-
-    fn is_zoomed(&self, place: Place) -> bool {
-        self.workspaces[place.workspace].tabs[place.tab].zoomed
     }
 }

@@ -1,4 +1,4 @@
-//! Reading the model from a test.
+//! What readers and tests see of the model.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use super::Model;
 use super::sources::SessionKind;
 use super::subscription::Row;
 
-/// The fields of `pane.get` that reports can change. Absent fields are not set.
+/// The fields of `pane.get` that reports can change. An absent field is not set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Observation {
-    /// The label of the agent in the row.
+    /// The label of the agent that the row shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// `idle`, `working`, `blocked`, `done` or `unknown`.
@@ -24,10 +24,10 @@ pub struct Observation {
     /// The newest display name whose guards hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_agent: Option<String>,
-    /// The newest label of each state whose guards hold.
+    /// For each status, the newest text whose guards hold.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub state_labels: BTreeMap<String, String>,
-    /// All tokens of the pane. Guards do not hide them.
+    /// All tokens of the pane; guards do not hide them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tokens: BTreeMap<String, String>,
     /// The session that owns the pane.
@@ -39,9 +39,9 @@ pub struct Observation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct AgentSession {
-    /// The source that reported it.
+    /// The source that reported the session.
     pub source: String,
-    /// The agent's label.
+    /// The label of the session's agent.
     pub agent: String,
     /// `id` or `path`.
     pub kind: &'static str,
@@ -50,8 +50,8 @@ pub struct AgentSession {
 }
 
 impl Model {
-    /// What a reader of this pane sees at `now`. The id may have any spelling. `None` if the
-    /// pane does not exist.
+    /// What a reader of this pane sees at `now`; `None` if there is no such pane. Any
+    /// spelling of the id will do.
     pub fn observe(&self, now: Duration, pane: &str) -> Option<Observation> {
         if self.next_expiry().is_some_and(|due| due <= now) {
             let mut later = self.clone();
@@ -84,7 +84,7 @@ impl Model {
         })
     }
 
-    /// The part of a pane that status events contain.
+    /// The data of an agent status event for a pane.
     pub(super) fn row(&self, pane: u64) -> Option<Row> {
         let place = self.place_of(pane)?;
         let shown = self.terminal(pane)?.effective();
@@ -99,29 +99,31 @@ impl Model {
         })
     }
 
-    /// The source and the label of the claim on a pane. `pane.get` does not tell them, and a
-    /// full-lifecycle claim without its process exists but is not shown.
+    /// The source and label of the claim on a pane. `pane.get` does not show them. A
+    /// full-lifecycle claim without its process is held, but has no effect.
     pub fn authority(&self, pane: &str) -> Option<(String, String)> {
-        let claim = self.terminal(self.find_pane(pane).ok()?)?.claim()?;
+        let claim = self.terminal(self.find_pane(pane).ok()?)?.claim.as_ref()?;
         Some((claim.source.clone(), claim.label.clone()))
     }
 
-    /// The sequence mark of a source on a pane for reports, sessions, releases and clears.
+    /// The highest sequence number that a source has used on a pane in its state,
+    /// session, release and clear requests.
     pub fn mark(&self, pane: &str, source: &str) -> Option<u64> {
         self.terminal(self.find_pane(pane).ok()?)?.mark(source)
     }
 
-    /// The sequence mark of a source for its metadata reports.
+    /// The highest sequence number that a source has used in its metadata reports,
+    /// which are numbered separately.
     pub fn metadata_mark(&self, pane: &str, source: &str) -> Option<u64> {
         self.terminal(self.find_pane(pane).ok()?)?.metadata.mark(source)
     }
 
-    /// The present ids of all panes, workspace by workspace.
+    /// The current ids of all panes, workspace by workspace.
     pub fn pane_ids(&self) -> Vec<String> {
         self.all_panes().into_iter().filter_map(|pane| self.pane_id(pane)).collect()
     }
 
-    /// The present ids of a pane's workspace, tab and itself.
+    /// The current ids of a pane's workspace, of its tab and of the pane.
     #[cfg(unix)]
     pub(crate) fn address_of(&self, pane: &str) -> Option<(String, String, String)> {
         let pane = self.find_pane(pane).ok()?;
@@ -129,7 +131,7 @@ impl Model {
         Some((self.workspace_id(place.workspace), self.tab_id(place), self.pane_id(pane)?))
     }
 
-    /// All panes by a key that does not change with moves and handoffs, each with its id, its
+    /// For every pane its key, which neither a move nor a handoff changes, its id, its
     /// folder and whether a real terminal is attached.
     #[cfg(feature = "pty")]
     pub(crate) fn pane_entries(&self) -> Vec<(u64, String, String, bool)> {

@@ -1,4 +1,4 @@
-//! The `pane.*` methods for reading, creating and typing.
+//! The `pane.*` methods that list, split, read and type.
 
 use std::time::Duration;
 
@@ -7,52 +7,54 @@ use serde_json::{Value, json};
 
 use super::Model;
 use super::call::{
-    InWorkspace, PaneRead, PaneRename, PaneSplit, ReadFormat, ReadHow, ReadSource, SendInput,
-    SendKeys, SendText,
+    PaneRead, PaneRename, PaneSplit, ReadFormat, ReadOptions, ReadSource, SendInput, SendKeys,
+    SendText, WorkspaceFilter,
 };
-use super::dispatch::{Outcome, ok, set};
+use super::dispatch::{Outcome, ok, without_unset};
 use super::failure::Failure;
+use super::geometry::Direction;
 use super::keys;
-use super::layout::Direction;
-use super::places::check_env;
 #[cfg(feature = "pty")]
 use super::screen::Row;
 use super::screen::Typed;
 use super::topology::Pane;
+use super::workspaces::check_env;
 
-/// How many lines the two `recent` sources return by default, and how many any read returns at
-/// most (protocol 2.2).
+/// Lines that the two `recent` sources return by default (protocol 2.2).
 const RECENT_LINES: usize = 80;
+
+/// The most lines that a read returns (protocol 2.2).
 const MOST_LINES: usize = 1000;
 
-/// A foreground process of a pane, as `pane.process_info` lists it.
+/// A process in the foreground of a pane, as `pane.process_info` lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PaneProcess {
-    /// Its process id.
+    /// The process id.
     pub pid: u32,
-    /// The name of its program.
+    /// The name of the program.
     pub name: String,
-    /// Its arguments, beginning with the program; empty if not known.
+    /// The arguments, starting with the program; empty if they are not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub argv: Vec<String>,
-    /// Its arguments as one text.
+    /// The arguments as one text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cmdline: Option<String>,
-    /// Its current folder.
+    /// The folder that the process runs in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
 }
 
 impl PaneProcess {
-    /// A process with only a pid and a name.
+    /// A process of which only the id and the name are known.
     pub fn new(pid: u32, name: impl Into<String>) -> Self {
         Self { pid, name: name.into(), argv: Vec::new(), cmdline: None, cwd: None }
     }
 }
 
 impl Model {
-    /// Splits a pane to the right. The focus stays. Returns the id of the new pane.
+    /// Splits a pane to the right without moving the focus, and returns the new
+    /// pane's id.
     pub fn split_pane(&mut self, now: Duration, pane: &str) -> Option<String> {
         self.pass(now);
         let beside = self.find_pane(pane).ok()?;
@@ -70,7 +72,7 @@ impl Model {
         Ok(json!({ "type": "pane_current", "pane": self.pane_view(pane) }))
     }
 
-    pub(super) fn pane_list(&self, list: &InWorkspace) -> Outcome {
+    pub(super) fn pane_list(&self, list: &WorkspaceFilter) -> Outcome {
         let panes = match list.workspace_id.as_deref() {
             Some(id) => self.panes_of(self.find_workspace(id)?),
             None => self.all_panes(),
@@ -120,27 +122,27 @@ impl Model {
         if let Some(place) = self.place_of(beside) {
             self.number_pane(place.workspace, pane);
             self.add_beside(beside, pane, direction, ratio, focus);
-            self.tell("pane_created", json!({ "pane": self.pane_view(pane) }));
-            self.tell_layout(place);
+            self.emit("pane_created", json!({ "pane": self.pane_view(pane) }));
+            self.emit_layout(place);
         }
         pane
     }
 
     pub(super) fn pane_read(&self, params: &PaneRead) -> Outcome {
-        let read = self.read_view(self.find_pane(&params.pane_id)?, &params.how);
+        let read = self.read_view(self.find_pane(&params.pane_id)?, &params.options);
         Ok(json!({ "type": "pane_read", "read": read }))
     }
 
-    /// The text of a screen, either the visible part or everything that is kept.
-    pub(super) fn read_view(&self, pane: u64, how: &ReadHow) -> Option<Value> {
-        let most = match how.source {
+    /// The last lines of a pane's screen, as `pane.read` returns them.
+    pub(super) fn read_view(&self, pane: u64, options: &ReadOptions) -> Option<Value> {
+        let most = match options.source {
             ReadSource::Visible | ReadSource::Detection => usize::from(self.area().height),
             ReadSource::Recent | ReadSource::RecentUnwrapped => RECENT_LINES,
         };
-        let asked = how.lines.map(|lines| usize::try_from(lines).unwrap_or(MOST_LINES));
-        // The bottom of a screen has no colours, even if they are asked for.
-        let ansi = how.format == ReadFormat::Ansi && how.source != ReadSource::Detection;
-        let join = how.source == ReadSource::RecentUnwrapped;
+        let asked = options.lines.map(|lines| usize::try_from(lines).unwrap_or(MOST_LINES));
+        // The `detection` source is always plain text.
+        let ansi = options.format == ReadFormat::Ansi && options.source != ReadSource::Detection;
+        let join = options.source == ReadSource::RecentUnwrapped;
         let most = asked.unwrap_or(most).min(MOST_LINES);
         let (text, truncated) = self.panes.get(&pane)?.screen.read(most, ansi, join);
         let place = self.place_of(pane)?;
@@ -148,8 +150,8 @@ impl Model {
             "pane_id": self.pane_id(pane),
             "workspace_id": self.workspace_id(place.workspace),
             "tab_id": self.tab_id(place),
-            "source": how.source,
-            "format": how.format,
+            "source": options.source,
+            "format": options.format,
             "text": text,
             "revision": 0,
             "truncated": truncated,
@@ -177,8 +179,8 @@ impl Model {
         ok()
     }
 
-    /// A text as a paste, bracketed if the program has asked for that. An end-of-paste mark in
-    /// it is not removed.
+    /// A text as a paste, bracketed if the program has asked for it. The text is not
+    /// changed, even if it contains the sequence that ends a paste.
     pub(super) fn pasted(&self, pane: u64, text: &str) -> Vec<u8> {
         let brackets = self.panes.get(&pane).is_some_and(|pane| pane.screen.brackets_pastes);
         if brackets && !text.is_empty() {
@@ -193,7 +195,7 @@ impl Model {
         let shell = foreground.and_then(|foreground| foreground.shell_pid);
         let processes = foreground.map(|foreground| foreground.processes.as_slice());
         let leader = processes.and_then(|processes| processes.first()).map(|process| process.pid);
-        Ok(json!({ "type": "pane_process_info", "process_info": set(json!({
+        Ok(json!({ "type": "pane_process_info", "process_info": without_unset(json!({
             "pane_id": self.pane_id(pane),
             "shell_pid": shell,
             "foreground_process_group_id": leader.or(shell),
@@ -201,7 +203,7 @@ impl Model {
         })) }))
     }
 
-    /// Types into a pane. If this ends its shell, the pane closes.
+    /// Types into a pane. The pane closes if this ends its shell.
     pub(super) fn type_into(&mut self, pane: u64, bytes: &[u8]) {
         let typed = self.panes.get_mut(&pane).map(|pane| {
             if pane.attached {
@@ -216,12 +218,12 @@ impl Model {
         }
     }
 
-    /// A pane as replies show it.
+    /// A pane as `pane.get` returns it.
     pub(super) fn pane_view(&self, pane: u64) -> Option<Value> {
         let place = self.place_of(pane)?;
         let entry = self.panes.get(&pane)?;
         let mut view = json!(self.seen(pane)?);
-        let place = set(json!({
+        let place = without_unset(json!({
             "pane_id": self.pane_id(pane),
             "terminal_id": terminal_id(entry.terminal_id),
             "workspace_id": self.workspace_id(place.workspace),
@@ -242,7 +244,7 @@ impl Model {
     }
 }
 
-/// All keys are checked before any byte is written.
+/// The bytes of some keys; an error if any of them is not known.
 pub(super) fn encode_keys(names: &[String]) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     for name in names {
@@ -258,19 +260,19 @@ fn terminal_id(number: u64) -> String {
     format!("term_{:014x}", 0x0066_1745_83d9_a211_u64.wrapping_add(number.wrapping_mul(0x12b41)))
 }
 
-/// The state that a real terminal provides.
+/// What a real terminal behind a pane shows and runs.
 impl Model {
     fn pane_mut(&mut self, pane: &str) -> Option<&mut Pane> {
         self.find_pane(pane).ok().and_then(|pane| self.panes.get_mut(&pane))
     }
 
-    /// Shows a text on a pane's screen. Returns false if the pane does not exist.
+    /// Shows a text on a pane's screen; `false` if there is no such pane.
     pub fn set_screen(&mut self, pane: &str, text: &str) -> bool {
         self.pane_mut(pane).map(|pane| pane.screen.show(text)).is_some()
     }
 
-    /// Sets the rows of a real terminal, and whether its program draws on the alternate screen,
-    /// which has no history.
+    /// Sets what a real terminal shows, and whether its program uses the alternate
+    /// screen, which has no history.
     #[cfg(feature = "pty")]
     pub(crate) fn set_rows(&mut self, pane: &str, rows: Vec<Row>, alternate: bool) {
         if let Some(pane) = self.pane_mut(pane) {
@@ -279,20 +281,20 @@ impl Model {
         }
     }
 
-    /// Sets whether the program in a pane has asked for bracketed pastes (mode 2004). Returns
-    /// false if the pane does not exist.
+    /// Sets whether the program in a pane has asked for bracketed pastes (mode 2004);
+    /// `false` if there is no such pane.
     pub fn set_bracketed_paste(&mut self, pane: &str, brackets: bool) -> bool {
         self.pane_mut(pane).map(|pane| pane.screen.brackets_pastes = brackets).is_some()
     }
 
-    /// Attaches a real terminal to a pane. From now on, typed bytes are kept for
-    /// [`Model::take_typed`], and no shell is simulated. Returns false if the pane does not
-    /// exist.
+    /// Tells the model that a real terminal is behind a pane: it keeps what is typed
+    /// for [`Model::take_typed`] and simulates no shell. `false` if there is no such
+    /// pane.
     pub fn attach_terminal(&mut self, pane: &str) -> bool {
         self.pane_mut(pane).map(|pane| pane.attached = true).is_some()
     }
 
-    /// Whether a real terminal is attached to a pane.
+    /// Whether a real terminal is behind a pane.
     pub fn has_terminal(&self, pane: &str) -> bool {
         let pane = self.find_pane(pane).ok().and_then(|pane| self.panes.get(&pane));
         pane.is_some_and(|pane| pane.attached)
@@ -303,9 +305,9 @@ impl Model {
         self.pane_mut(pane).map(|pane| std::mem::take(&mut pane.typed)).unwrap_or_default()
     }
 
-    /// Sets the real foreground processes of a pane, the leader first. `pane.process_info`
-    /// lists them, and the detector notices an agent that Herdr knows. Returns false if the
-    /// pane does not exist.
+    /// Sets the real processes behind a pane, the leader of the foreground first.
+    /// `pane.process_info` lists them, and the detector sees a known agent among
+    /// them. `false` if there is no such pane.
     pub fn set_processes(
         &mut self,
         pane: &str,
@@ -315,7 +317,7 @@ impl Model {
         let now = self.now;
         self.pane_mut(pane)
             .map(|pane| {
-                if pane.foreground.run(shell_pid, foreground) {
+                if pane.foreground.set_processes(shell_pid, foreground) {
                     pane.detector.notice(now);
                 }
             })

@@ -1,10 +1,10 @@
-//! The server that the model simulates.
+//! The versions and products that the model can behave as.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A server that answers the pane socket: its version, and its differences from 0.8.2 (protocol
-/// 3 and 8.3).
+/// A server that answers the pane socket: its version, and where it differs
+/// from 0.8.2 (protocol 3 and 8.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -13,21 +13,21 @@ use std::str::FromStr;
 pub struct Profile {
     pub(super) version: String,
     pub(super) protocol: u64,
-    /// Whether lifecycle subscriptions begin with the kept events.
+    /// Lifecycle subscriptions start with the kept events.
     pub(super) replays: bool,
-    /// Whether a stream sends everything it has each time, and reports lost events.
+    /// A stream sends all its events each turn, and an error when events were lost.
     pub(super) batches: bool,
-    /// Whether an error contains the request's id whenever the line has one.
+    /// An error has the request's id even if the rest of the line is malformed.
     pub(super) echoes_ids: bool,
-    /// Whether `resume_argv` is supported.
+    /// The server knows `resume_argv`.
     pub(super) resumes: bool,
-    /// Whether a custom claim survives a live handoff.
+    /// A custom claim survives a live handoff.
     pub(super) keeps_claims: bool,
-    /// The product, if it is not Herdr.
+    /// The product behind the socket; `None` for Herdr.
     pub(super) server: Option<&'static str>,
 }
 
-/// The name of a server is not known.
+/// A name is not that of a known server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownProfile(String);
 
@@ -60,7 +60,7 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Herdr 0.8.2, protocol 20, on which the traces were recorded.
+    /// Herdr 0.8.2, protocol 20. The recordings were made on this version.
     pub fn herdr_0_8_2() -> Self {
         Self {
             version: "0.8.2".to_owned(),
@@ -74,7 +74,7 @@ impl Profile {
         }
     }
 
-    /// Herdr 0.9.0, protocol 22. Streams begin without old events.
+    /// Herdr 0.9.0, protocol 22: streams start live.
     pub fn herdr_0_9_0() -> Self {
         Self { version: "0.9.0".to_owned(), protocol: 22, replays: false, ..Self::herdr_0_8_2() }
     }
@@ -91,15 +91,15 @@ impl Profile {
         }
     }
 
-    /// TUIOS, a terminal workspace that answers the pane socket like Herdr 0.9.3. Only its name
-    /// is simulated, not its other behaviour.
+    /// TUIOS, a terminal workspace that answers the pane socket as Herdr 0.9.3
+    /// does. Only its name differs here, and not its other behaviour.
     pub fn tuios() -> Self {
         let version = "0.9.3+tuios".to_owned();
         Self { version, server: Some("tuios"), ..Self::herdr_0_9_3() }
     }
 
-    /// The newest known server with a protocol number, and 0.8.2 for an unknown number
-    /// (protocol 1).
+    /// The newest known server of a protocol number. An unknown number gets the
+    /// behaviour of 0.8.2, because the number does not define it (protocol 1).
     pub fn for_protocol(protocol: u64) -> Self {
         match protocol {
             22 => Self::herdr_0_9_3(),

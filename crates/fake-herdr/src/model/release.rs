@@ -2,22 +2,21 @@
 
 use super::sources::{is_full_lifecycle, is_official};
 use super::state::State;
-use super::terminal::{Change, Gate, GateCause, Terminal};
+use super::terminal::{Change, Suppression, SuppressionCause, Terminal};
 
 impl Terminal {
-    /// C1 to C4. If the label is not that of the process in the pane, the row of that process
-    /// disappears until the detector sees another one.
+    /// Checks conditions C1 to C4 and releases the claim. If the label is not that
+    /// of the detected process, the row of that process goes as well, until the
+    /// detector sees a new process.
     pub(crate) fn release(&mut self, source: &str, label: &str, seq: Option<u64>) -> Change {
         if is_official(source, label) {
             return Change::Ignored;
         }
-        let held_by_another =
-            self.claim.as_ref().is_some_and(|claim| claim.source != source || claim.label != label);
+        let held_by_another = self.claim.as_ref().is_some_and(|claim| !claim.is_of(source, label));
         if held_by_another {
             return Change::Ignored;
         }
-        let own_session =
-            self.session.as_ref().is_some_and(|kept| kept.source == source && kept.label == label);
+        let own_session = self.session.as_ref().is_some_and(|kept| kept.is_of(source, label));
         if self.label() != Some(label) && !own_session {
             return Change::Ignored;
         }
@@ -26,7 +25,10 @@ impl Terminal {
         }
         if is_full_lifecycle(source, label) {
             let session = self.claim.as_ref().and_then(|claim| claim.session.clone());
-            self.gates.insert(source.to_owned(), Gate::new(label, session, GateCause::Cleared));
+            self.suppressions.insert(
+                source.to_owned(),
+                Suppression::new(label, session, SuppressionCause::Cleared),
+            );
         }
         self.claim = None;
         if own_session {
@@ -42,7 +44,8 @@ impl Terminal {
         Change::Released
     }
 
-    /// Ends the claim, either any claim or only one of `source`, and removes a kept session.
+    /// Clears the claim and any kept session. With a `source` this happens only if
+    /// that source holds the claim.
     pub(crate) fn clear(&mut self, source: Option<&str>, seq: Option<u64>) -> Change {
         let Some(holder) = self.claim.as_ref().map(|claim| claim.source.clone()) else {
             return Change::Ignored;
@@ -50,7 +53,7 @@ impl Terminal {
         if source.is_some_and(|source| source != holder) || !self.take_seq(&holder, seq) {
             return Change::Ignored;
         }
-        self.gate_current_claim();
+        self.suppress_claim_source();
         self.claim = None;
         self.session = None;
         Change::Applied

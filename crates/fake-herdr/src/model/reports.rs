@@ -1,5 +1,5 @@
-//! The report methods: checks in the server's order, then the rule (protocol 4.2 and 5). Their
-//! `ok` does not tell what the rule did.
+//! The report methods: checks in the server's order, then the rule (protocol
+//! 4.2 and 5). They answer `ok` even when the rule ignores the report.
 
 use std::time::Duration;
 
@@ -7,7 +7,9 @@ use herdr_proto::limits;
 use serde_json::{Value, json};
 
 use super::Model;
-use super::call::{Clear, Release, ReportAgent, ReportMetadata, ReportSession, WorkspaceMetadata};
+use super::call::{
+    AgentReport, Clear, Release, ReportAgent, ReportMetadata, ReportSession, WorkspaceMetadata,
+};
 use super::dispatch::{Outcome, ok};
 use super::failure::Failure;
 use super::ids;
@@ -18,56 +20,47 @@ use super::text;
 
 impl Model {
     pub(super) fn report_agent(&mut self, params: ReportAgent) -> Outcome {
-        let pane = self.find_pane(&params.pane_id)?;
-        let label = text::label(&params.agent)?;
-        self.check_resume(pane, &params.source, params.resume_argv.as_ref())?;
-        let report = StateReport {
-            session: SessionRef::from_report(
-                &params.source,
-                &label,
-                params.agent_session_id.as_deref(),
-                params.agent_session_path.as_deref(),
-            ),
-            source: params.source,
-            label,
-            state: params.state,
-            seq: params.seq,
-        };
+        let (pane, label, session) = self.check_report(&params.report)?;
+        let AgentReport { source, seq, .. } = params.report;
+        let report = StateReport { source, label, state: params.state, session, seq };
         self.change(pane, |terminal| terminal.report_state(report).into());
         if let Some(entry) = self.panes.get_mut(&pane) {
-            entry.detector.tell_prompt_again(self.now);
+            entry.detector.schedule_prompt_repeat(self.now);
         }
         ok()
     }
 
     pub(super) fn report_agent_session(&mut self, params: ReportSession) -> Outcome {
-        let pane = self.find_pane(&params.pane_id)?;
-        let label = text::label(&params.agent)?;
-        self.check_resume(pane, &params.source, params.resume_argv.as_ref())?;
-        let report = SessionReport {
-            session: SessionRef::from_report(
-                &params.source,
-                &label,
-                params.agent_session_id.as_deref(),
-                params.agent_session_path.as_deref(),
-            ),
-            source: params.source,
-            label,
-            seq: params.seq,
-            start: params.session_start_source.as_deref().and_then(StartSource::parse),
-        };
+        let (pane, label, session) = self.check_report(&params.report)?;
+        let AgentReport { source, seq, .. } = params.report;
+        let start = params.session_start_source.as_deref().and_then(StartSource::parse);
+        let report = SessionReport { source, label, session, seq, start };
         self.change(pane, |terminal| terminal.report_session(report).into());
         ok()
+    }
+
+    /// The pane, the normalised label and the session of a report.
+    fn check_report(
+        &self,
+        report: &AgentReport,
+    ) -> Result<(u64, String, Option<SessionRef>), Failure> {
+        let pane = self.find_pane(&report.pane_id)?;
+        let label = text::label(&report.agent)?;
+        self.check_resume(pane, &report.source, report.resume_argv.as_ref())?;
+        let id = report.agent_session_id.as_deref();
+        let path = report.agent_session_path.as_deref();
+        let session = SessionRef::from_report(&report.source, &label, id, path);
+        Ok((pane, label, session))
     }
 
     pub(super) fn release_agent(&mut self, params: &Release) -> Outcome {
         let pane = self.find_pane(&params.pane_id)?;
         let label = text::label(&params.agent)?;
-        let told =
+        let changed =
             self.change(pane, |terminal| terminal.release(&params.source, &label, params.seq));
-        // Its process must not count as one that has just started.
+        // Without this, the next look would take the agent's process for a new one.
         if let (true, Some(known), Some(entry)) =
-            (told, herdr_proto::canonical_label(&label), self.panes.get_mut(&pane))
+            (changed, herdr_proto::canonical_label(&label), self.panes.get_mut(&pane))
         {
             entry.detector.release(self.now, known);
         }
@@ -90,7 +83,7 @@ impl Model {
             result.as_ref().is_ok_and(|change| change.presentation).into()
         });
         if result?.tokens {
-            self.tell_tokens(pane);
+            self.emit_tokens(pane);
         }
         ok()
     }
@@ -98,7 +91,7 @@ impl Model {
     pub(super) fn report_workspace_metadata(&mut self, params: &WorkspaceMetadata) -> Outcome {
         let found = self.find_workspace(&params.workspace_id);
         let source = text::metadata_source(&params.source);
-        // A position in the list is checked only after the source.
+        // The server resolves a list position only after it has checked the source.
         if ids::place(&params.workspace_id).is_none() {
             found.clone()?;
         }
@@ -133,25 +126,25 @@ impl Model {
             entry.token_marks.insert(source, seq);
         }
         if entry.tokens.patch(&patch, ttl.map(|ttl| now.saturating_add(ttl))) {
-            self.tell_workspace_tokens(workspace);
+            self.emit_workspace_tokens(workspace);
         }
         ok()
     }
 
-    pub(super) fn tell_workspace_tokens(&mut self, workspace: usize) {
+    pub(super) fn emit_workspace_tokens(&mut self, workspace: usize) {
         let view = self.workspace_view(workspace);
-        self.tell("workspace_metadata_updated", json!({ "workspace": view }));
+        self.emit("workspace_metadata_updated", json!({ "workspace": view }));
     }
 
-    pub(super) fn tell_tokens(&mut self, pane: u64) {
+    pub(super) fn emit_tokens(&mut self, pane: u64) {
         if let Some(entry) = self.panes.get_mut(&pane) {
             entry.revision += 1;
         }
-        self.tell("pane_updated", json!({ "pane": self.pane_view(pane) }));
+        self.emit("pane_updated", json!({ "pane": self.pane_view(pane) }));
     }
 
-    /// From 0.9.2 on, a custom source that holds the pane may set the command that restarts its
-    /// agent. A wrong command makes the whole report fail.
+    /// From 0.9.2 on the source that holds the claim may say how to resume its
+    /// agent. An invalid command fails the whole report.
     fn check_resume(&self, pane: u64, source: &str, argv: Option<&Value>) -> Result<(), Failure> {
         let Some(argv) = argv.filter(|argv| self.profile.resumes && !argv.is_null()) else {
             return Ok(());
@@ -163,7 +156,7 @@ impl Model {
                 "expected a bare command name and plain arguments",
             ));
         }
-        let holder = self.panes.get(&pane).and_then(|pane| pane.terminal.claim());
+        let holder = self.panes.get(&pane).and_then(|pane| pane.terminal.claim.as_ref());
         if holder.is_some_and(|claim| claim.source != source) {
             return Err(Failure::new("resume_not_accepted", "another source holds the pane"));
         }
@@ -171,7 +164,7 @@ impl Model {
     }
 }
 
-/// Checks a metadata report in the server's order, and returns it with normalised values.
+/// Checks a metadata report in the server's order and normalises its values.
 fn check_metadata(mut report: ReportMetadata) -> Result<ReportMetadata, Failure> {
     let invalid = |message: &str| Err(Failure::new("invalid_metadata_request", message));
     report.agent = report.agent.as_deref().map(text::label).transpose()?;
@@ -185,7 +178,7 @@ fn check_metadata(mut report: ReportMetadata) -> Result<ReportMetadata, Failure>
         || report.display_agent.is_some() && report.clear_display_agent
         || !report.state_labels.is_empty() && report.clear_state_labels;
     if set_and_cleared {
-        return invalid("a field is to be set and cleared at once");
+        return invalid("a field cannot be set and cleared at once");
     }
     report.state_labels = state_labels;
     report.title = report.title.as_deref().and_then(text::presentation);

@@ -1,8 +1,10 @@
-//! The screen of a pane without a real terminal: a shell that echoes its input and ends on
-//! `exit`.
+//! The screen of a pane. Without a real terminal it belongs to a simulated shell,
+//! which echoes what is typed and ends on `exit`.
 
-/// How many lines are kept, and how many characters of a line.
+/// The most lines that are kept.
 const MOST_LINES: usize = 1000;
+
+/// The most characters of one line.
 const LONGEST_LINE: usize = 4096;
 
 const PROMPT: &str = "$ ";
@@ -18,23 +20,23 @@ pub(super) enum Typed {
 /// One row of a real terminal.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row {
-    /// Its characters.
+    /// The characters of the row.
     pub(crate) text: String,
-    /// Its characters with escape sequences.
+    /// The characters with escape sequences.
     pub(crate) ansi: String,
-    /// Whether the terminal wrapped the line after this row.
+    /// The line continues in the next row because this one was full.
     pub(crate) wrapped: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Screen {
     lines: Vec<String>,
-    /// The rows of a real terminal, which are shown instead of the lines.
+    /// The rows of a real terminal. If there are any, they are shown and not the lines.
     rows: Vec<Row>,
     typed: String,
-    /// Whether the program draws on the alternate screen, which has no history.
+    /// The program uses the alternate screen, which has no history.
     pub(super) alternate: bool,
-    /// Whether the program has asked for bracketed pastes (mode 2004).
+    /// The program has asked for bracketed pastes (mode 2004).
     pub(super) brackets_pastes: bool,
 }
 
@@ -51,7 +53,7 @@ impl Default for Screen {
 }
 
 impl Screen {
-    /// Replaces the screen with this text, as a program would.
+    /// Replaces the lines by this text.
     pub(super) fn show(&mut self, text: &str) {
         self.lines.clear();
         self.typed.clear();
@@ -63,7 +65,6 @@ impl Screen {
         }
     }
 
-    /// Shows the rows of a real terminal.
     #[cfg(feature = "pty")]
     pub(super) fn show_rows(&mut self, mut rows: Vec<Row>) {
         while rows.last().is_some_and(|row| row.text.is_empty()) {
@@ -77,7 +78,7 @@ impl Screen {
         if self.rows.is_empty() { self.lines.len() } else { self.rows.len() }
     }
 
-    /// Types bytes as if into a terminal.
+    /// Types bytes into the simulated shell.
     pub(super) fn type_bytes(&mut self, bytes: &[u8]) -> Typed {
         for character in String::from_utf8_lossy(bytes).chars() {
             match character {
@@ -104,7 +105,8 @@ impl Screen {
         Typed::Echoed
     }
 
-    /// The last lines without trailing blank ones, and whether there are more.
+    /// The last lines, without blanks at their ends, and whether there were more
+    /// before them.
     pub(super) fn read(&self, most: usize, ansi: bool, join: bool) -> (String, bool) {
         if self.rows.is_empty() { self.read_lines(most) } else { self.read_rows(most, ansi, join) }
     }
@@ -138,7 +140,7 @@ impl Screen {
         }
     }
 
-    /// Shows the typed text after the prompt.
+    /// Shows the line that is being typed after the prompt.
     fn echo(&mut self) {
         if let Some(last) = self.lines.last_mut() {
             *last = format!("{PROMPT}{}", self.typed);

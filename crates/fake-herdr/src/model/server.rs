@@ -3,18 +3,18 @@
 use serde_json::{Value, json};
 
 use super::Model;
-use super::dispatch::set;
+use super::dispatch::without_unset;
 use super::topology::Place;
 
 impl Model {
     pub(super) fn pong(&self) -> Value {
         let profile = &self.profile;
-        set(json!({
+        without_unset(json!({
             "type": "pong",
             "version": profile.version,
             "protocol": profile.protocol,
             "server": profile.server,
-            "capabilities": set(json!({
+            "capabilities": without_unset(json!({
                 "live_handoff": true,
                 "detached_server_daemon": true,
                 "endpoint_protocol_generation": (profile.protocol >= 22).then_some(1),
@@ -29,7 +29,7 @@ impl Model {
             self.tab_id(Place { workspace, tab: self.workspaces[workspace].active })
         });
         let panes = self.all_panes().into_iter().filter_map(|pane| self.pane_view(pane));
-        json!({ "type": "session_snapshot", "snapshot": set(json!({
+        json!({ "type": "session_snapshot", "snapshot": without_unset(json!({
             "version": self.profile.version,
             "protocol": self.profile.protocol,
             "focused_workspace_id": focused.map(|workspace| self.workspace_id(workspace)),

@@ -3,9 +3,9 @@
 use super::sources::{
     SessionKind, SessionRef, StartSource, is_full_lifecycle, is_identity_only, replaces_session,
 };
-use super::terminal::{Gate, GateCause, Session, Terminal};
+use super::terminal::{Session, Suppression, SuppressionCause, Terminal};
 
-/// A report with a normalised label and a checked session.
+/// A session report whose label is normalised and whose session is checked.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionReport {
     pub(crate) source: String,
@@ -16,7 +16,7 @@ pub(crate) struct SessionReport {
 }
 
 impl Terminal {
-    /// Applies a session report. Returns false if it was ignored.
+    /// Applies a session report; `false` when it was ignored.
     pub(crate) fn report_session(&mut self, report: SessionReport) -> bool {
         let SessionReport { source, label, session, seq, start } = report;
         let Some(session) = session else {
@@ -24,19 +24,19 @@ impl Terminal {
         };
         let process = self.process_present(&label);
         let full_lifecycle = is_full_lifecycle(&source, &label);
-        let gated = self
-            .gates
-            .get(&source)
-            .is_some_and(|gate| gate.label == label && gate.cause != GateCause::Cleared);
+        let suppressed = self.suppressions.get(&source).is_some_and(|suppression| {
+            suppression.label == label && suppression.cause != SuppressionCause::Cleared
+        });
         let selects = selects_session(&source, seq, start);
         if selects && process {
-            // The user selected the session in the running program, so there is nothing to wait
-            // for.
-            self.gates.remove(&source);
-        } else if full_lifecycle && (!process || gated || !self.is_anchored(&source, &label)) {
+            // The user has selected the session in the running program.
+            self.suppressions.remove(&source);
+        } else if full_lifecycle
+            && (!process || suppressed || self.anchor(&source, &label).is_none())
+        {
             return self.announce(&source, &label, session, seq, start);
         }
-        // The mark changes here, so a report that fails below has used its number.
+        // A report that a check below ignores has used its number all the same.
         if !selects && !self.take_seq(&source, seq) {
             return false;
         }
@@ -58,7 +58,7 @@ impl Terminal {
         let live = self
             .claim
             .as_ref()
-            .filter(|claim| full_lifecycle && claim.source == source && claim.label == label)
+            .filter(|claim| full_lifecycle && claim.is_of(&source, &label))
             .and_then(|claim| claim.session.clone())
             .filter(|live| *live != session);
         if live.is_some() && !replaces {
@@ -71,7 +71,7 @@ impl Terminal {
             self.remember_left(&source, &label, live);
             self.claim = None;
         } else if takeover {
-            self.gate_current_claim();
+            self.suppress_claim_source();
             self.claim = None;
         }
         self.keep_name_for(&label, Some(&session));
@@ -79,7 +79,7 @@ impl Terminal {
         true
     }
 
-    /// B2 and B3: the session of a full-lifecycle source before its process or anchor.
+    /// B2 and B3: stores a full-lifecycle session until its process arrives.
     fn announce(
         &mut self,
         source: &str,
@@ -100,35 +100,30 @@ impl Terminal {
             self.marks.insert(source.to_owned(), seq);
         }
         let left = self.anchor(source, label).filter(|_| selects);
-        let gate = self
-            .gates
+        let suppression = self
+            .suppressions
             .entry(source.to_owned())
-            .or_insert_with(|| Gate::new(label, left, GateCause::NoProcess));
-        let waits_for_another = gate
+            .or_insert_with(|| Suppression::new(label, left, SuppressionCause::NoProcess));
+        let waits_for_another = suppression
             .pending
             .as_ref()
             .is_some_and(|(pending, _)| pending.session.as_ref() != Some(&session));
         if selects || waits_for_another {
-            gate.pending = None;
+            suppression.pending = None;
         }
-        gate.coming = Some(session);
+        suppression.announced = Some(session);
         if process && let Some(known) = herdr_proto::canonical_label(label) {
-            self.open_gates(known);
+            self.lift_suppressions(known);
             return true;
         }
         false
     }
 
-    /// Whether the reports of a source and label are bound to a session.
-    fn is_anchored(&self, source: &str, label: &str) -> bool {
-        self.anchor(source, label).is_some()
-    }
-
-    /// Whether the source's own session has another id. A path never conflicts.
+    /// Whether the source and label already have a session with another id. Paths
+    /// never conflict.
     fn other_own_id(&self, source: &str, label: &str, session: &SessionRef) -> bool {
         self.session().is_some_and(|current| {
-            current.source == source
-                && current.label == label
+            current.is_of(source, label)
                 && current.reference.kind == SessionKind::Id
                 && session.kind == SessionKind::Id
                 && current.reference.value != session.value
@@ -136,7 +131,7 @@ impl Terminal {
     }
 
     pub(super) fn forget_left(&mut self, source: &str, label: &str, session: &SessionRef) {
-        if let Some(left) = self.left.get_mut(source) {
+        if let Some(left) = self.left_sessions.get_mut(source) {
             left.retain(|(of, reference)| of != label || reference != session);
         }
     }

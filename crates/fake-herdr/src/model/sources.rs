@@ -1,8 +1,10 @@
-//! Herdr's own integrations, and which session references are valid (protocol 6.2, B1, B2 and
-//! B8).
+//! Herdr's own integrations, and the checks of a session reference
+//! (protocol 6.2, B1, B2 and B8).
 
 use herdr_proto::{Integration, limits};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use super::state::parse_word;
 
 pub(crate) fn is_official(source: &str, label: &str) -> bool {
     herdr_proto::integration(source, label).is_some()
@@ -12,25 +14,24 @@ pub(crate) fn is_full_lifecycle(source: &str, label: &str) -> bool {
     herdr_proto::integration(source, label) == Some(Integration::FullLifecycle)
 }
 
-/// A1: the state of these integrations is read from the screen.
+/// A1: the state of these pairs is read from the screen.
 pub(crate) fn is_screen_read(source: &str, label: &str) -> bool {
     herdr_proto::integration(source, label) == Some(Integration::ScreenRead)
 }
 
-/// A2 and B6: only the session of these integrations counts. qwen is also screen-read.
+/// A2 and B6: of these pairs only the session is used. qwen is screen-read too.
 pub(crate) fn is_identity_only(source: &str, label: &str) -> bool {
     herdr_proto::integration(source, label) == Some(Integration::IdentityOnly)
         || (source, label) == ("herdr:qwen", "qwen")
 }
 
-/// The agent to which an official source belongs.
+/// The agent that this official source belongs to.
 pub(crate) fn agent_of_source(source: &str) -> Option<&'static str> {
     herdr_proto::integrations()
         .find(|(official, _, _)| *official == source)
         .map(|(_, agent, _)| agent)
 }
 
-/// The kind of a session reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SessionKind {
@@ -38,7 +39,7 @@ pub(crate) enum SessionKind {
     Path,
 }
 
-/// A reference with which the agent can resume a session.
+/// A reference to a session that its agent can resume.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionRef {
     pub(crate) kind: SessionKind,
@@ -60,8 +61,8 @@ impl SessionRef {
         fits.then(|| Self { kind: SessionKind::Path, value: value.to_owned() })
     }
 
-    /// B1: only official sources have sessions. Only pi and omp have paths, which take
-    /// precedence over the id.
+    /// B1: only an official pair has a session. Only pi and omp use paths, and they
+    /// prefer a path to an id.
     pub(crate) fn from_report(
         source: &str,
         label: &str,
@@ -77,7 +78,8 @@ impl SessionRef {
 }
 
 /// Why an agent started a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum StartSource {
     Startup,
     Resume,
@@ -90,28 +92,18 @@ pub(crate) enum StartSource {
 }
 
 impl StartSource {
-    /// An unknown word counts as absent.
+    /// Reads a start source; an unknown one counts as absent.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        Some(match text.trim() {
-            "startup" => Self::Startup,
-            "resume" => Self::Resume,
-            "clear" => Self::Clear,
-            "compact" => Self::Compact,
-            "branch" => Self::Branch,
-            "new" => Self::New,
-            "fork" => Self::Fork,
-            "select" => Self::Select,
-            _ => return None,
-        })
+        parse_word(text.trim())
     }
 
-    /// B2 and B7: the words that announce a session. `branch` is not one of them.
+    /// B2 and B7: every start source except `branch` announces a session.
     pub(crate) fn announces(start: Option<Self>) -> bool {
         start.is_some_and(|start| start != Self::Branch)
     }
 }
 
-/// B8: whether a session with this start may replace the source's session by another id.
+/// B8: whether this start may replace the session id that the pair already has.
 pub(crate) fn replaces_session(source: &str, start: Option<StartSource>) -> bool {
     use StartSource::{Branch, Clear, Compact, Fork, New, Resume, Select, Startup};
 

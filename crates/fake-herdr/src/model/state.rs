@@ -1,8 +1,9 @@
-//! The states of an agent and what a reader sees of them.
+//! The state of an agent, and the status that readers see.
 
+use serde::de::value::{Error, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
-/// A state as it is reported and stored.
+/// A state as reports carry it and the server stores it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
@@ -13,22 +14,22 @@ pub(crate) enum State {
     Unknown,
 }
 
-impl State {
-    pub(crate) fn parse(word: &str) -> Option<Self> {
-        Self::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(word))
-            .ok()
-    }
+/// Reads a word as the variant of an enum.
+pub(crate) fn parse_word<'de, T: Deserialize<'de>>(word: &'de str) -> Option<T> {
+    T::deserialize(StrDeserializer::<Error>::new(word)).ok()
 }
 
-/// A state as it is shown: an idle in a pane that the user has not seen is `done`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A state as readers see it. An idle agent is `done` until the user has looked at
+/// its pane. The order is that of urgency: a tab or workspace has the greatest status
+/// of its panes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
+    Unknown,
     Idle,
     Working,
-    Blocked,
     Done,
-    Unknown,
+    Blocked,
 }
 
 impl Status {
@@ -49,21 +50,6 @@ impl Status {
             Self::Blocked => "blocked",
             Self::Done => "done",
             Self::Unknown => "unknown",
-        }
-    }
-
-    /// The more urgent of two statuses, for tabs and workspaces.
-    pub(crate) fn more_urgent(self, other: Self) -> Self {
-        if self.urgency() >= other.urgency() { self } else { other }
-    }
-
-    fn urgency(self) -> u8 {
-        match self {
-            Self::Blocked => 4,
-            Self::Done => 3,
-            Self::Working => 2,
-            Self::Idle => 1,
-            Self::Unknown => 0,
         }
     }
 }

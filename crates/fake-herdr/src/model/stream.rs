@@ -1,4 +1,4 @@
-//! Held connections: replay, pace and end of their events (protocol 7.5).
+//! Event streams: their replay, pace and end (protocol 7.5).
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::failure::Failure;
 use super::subscription::{Active, Subscription};
 use super::{Answer, Model};
 
-/// A stream of events. It has no thread; its holder asks the model for lines whenever they are
-/// due.
+/// A stream of events. It has no thread of its own: its holder calls
+/// [`Model::tick`] whenever it is due.
 #[derive(Debug, Clone)]
 pub struct Stream {
     request: String,
@@ -22,7 +22,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// When the next lines are due, in the model's time.
+    /// When the next [`Model::tick`] is due, in the time of the model.
     pub fn due(&self) -> Duration {
         self.due
     }
@@ -34,8 +34,9 @@ impl Stream {
 }
 
 impl Model {
-    /// The next lines of a stream: at most one for each subscription (all of them on servers
-    /// from 0.9.2 on). The following ones are due 100 ms later.
+    /// Runs one turn of a stream and returns its lines: at most one for each of its
+    /// subscriptions, or everything on servers from 0.9.2 on. The next turn is due
+    /// 100 ms later.
     pub fn tick(&mut self, now: Duration, stream: &mut Stream) -> Vec<String> {
         self.pass(now);
         stream.due = now + limits::SERVER_POLL;
@@ -74,7 +75,7 @@ impl Model {
                     return Answer::Reply(error_line(&id, &failure));
                 }
                 Err(failure) => {
-                    // The real server also shows the id of its internal request.
+                    // Older servers answer with the id of their internal probe.
                     let id = format!("{id}:sub:{index}:probe");
                     return Answer::Reply(error_line(&id, &failure));
                 }
@@ -92,8 +93,8 @@ impl Model {
     }
 
     fn activate(&self, subscription: Subscription, start: u64) -> Result<Active, Failure> {
-        // Subscriptions that only read the ring do not depend on the part of the server that
-        // stops first.
+        // Only these look at a pane, which a stopping server refuses. Lifecycle
+        // subscriptions read just the ring.
         let info = |pane_id: &str| {
             if self.stopping {
                 return Err(Failure::stopping());

@@ -1,5 +1,5 @@
-//! `events.subscribe`: the kinds of subscriptions, and one active subscription of a stream
-//! (protocol 7.5).
+//! `events.subscribe`: what can be subscribed to, and the running subscriptions of a
+//! stream (protocol 7.5).
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Model;
-use super::call::{ReadHow, ReadSource};
+use super::call::{ReadOptions, ReadSource};
 use super::events::{Event, EventRing};
 use super::state::Status;
 
-/// The lifecycle kinds. In the ring, their names have an underscore in place of the dot.
+/// The lifecycle kinds. The ring has an underscore in place of the dot.
 const LIFECYCLE: &str = "\
     workspace.created workspace.updated workspace.metadata_updated workspace.renamed \
     workspace.moved workspace.reordered workspace.closed workspace.focused worktree.created \
@@ -23,20 +23,21 @@ const LIFECYCLE: &str = "\
 /// A checked entry of a subscription list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subscription {
-    /// A kind of event in the ring, replayed from its beginning.
+    /// Lifecycle events of one kind.
     Lifecycle(String),
     /// `pane.agent_status_changed`
     Status { pane_id: String, filter: Option<Status> },
-    /// `pane.scroll_changed`. The model never scrolls, so there are no events.
+    /// `pane.scroll_changed`. Panes do not scroll here, so it has no events.
     Scroll { pane_id: String },
     /// `pane.output_matched` with a plain text.
     Output { pane_id: String, text: String },
 }
 
-/// The kinds that are about one pane. Other kinds have no fields that are checked.
+/// The subscriptions that are about one pane. Lifecycle subscriptions have no other
+/// field than `type` that is read.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
-enum OfPane {
+enum PaneSubscription {
     #[serde(rename = "pane.agent_status_changed")]
     Status { pane_id: String, agent_status: Option<Status> },
     #[serde(rename = "pane.scroll_changed")]
@@ -65,22 +66,24 @@ impl<'de> Deserialize<'de> for Subscription {
         if LIFECYCLE.split_whitespace().any(|known| known == kind) {
             return Ok(Self::Lifecycle(kind.replace('.', "_")));
         }
-        match OfPane::deserialize(Value::Object(entry)).map_err(D::Error::custom)? {
-            OfPane::Status { pane_id, agent_status: filter } => {
+        match PaneSubscription::deserialize(Value::Object(entry)).map_err(D::Error::custom)? {
+            PaneSubscription::Status { pane_id, agent_status: filter } => {
                 Ok(Self::Status { pane_id, filter })
             }
-            OfPane::Scroll { pane_id } => Ok(Self::Scroll { pane_id }),
-            OfPane::Output { pane_id, output: OutputMatch::Substring { value: text }, .. } => {
-                Ok(Self::Output { pane_id, text })
-            }
-            OfPane::Output { output: OutputMatch::Regex {}, .. } => {
+            PaneSubscription::Scroll { pane_id } => Ok(Self::Scroll { pane_id }),
+            PaneSubscription::Output {
+                pane_id,
+                output: OutputMatch::Substring { value: text },
+                ..
+            } => Ok(Self::Output { pane_id, text }),
+            PaneSubscription::Output { output: OutputMatch::Regex {}, .. } => {
                 Err(D::Error::custom("this server matches output only by `substring`"))
             }
         }
     }
 }
 
-/// The part of a pane that status events contain, in the ring and on a stream.
+/// The data of an agent status event, in the ring and on a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) pane_id: String,
@@ -105,7 +108,7 @@ impl Row {
         Some(Event::scoped_line("pane.agent_status_changed", self.data().as_object()?))
     }
 
-    /// Whether a reader sees the same. Changes of place and of an agent's name do not count.
+    /// Whether a subscriber sees no difference. Ids and the agent's label do not count.
     fn looks_like(&self, other: &Self) -> bool {
         let of = |row: &Self| {
             (
@@ -119,7 +122,7 @@ impl Row {
     }
 }
 
-/// An active subscription, which has read the ring up to `cursor`.
+/// A running subscription, which has read the ring up to `cursor`.
 #[derive(Debug, Clone)]
 pub(crate) enum Active {
     Lifecycle {
@@ -127,14 +130,14 @@ pub(crate) enum Active {
         cursor: u64,
     },
     Status {
-        /// The id at the start. After a move the events in the ring have another id, and
-        /// changes are only found by comparing what is shown.
+        /// The id at the start. After a move the ring has the pane's new id, and only
+        /// comparing with `shown` still finds changes.
         pane_id: String,
         filter: Option<Status>,
         cursor: u64,
-        /// What was last shown; boxed because the other variants are small.
+        /// The data at the last turn; boxed to keep the enum small.
         shown: Box<Row>,
-        /// Whether one event is sent at the start, because the filter already matches.
+        /// Whether to send one event at the start, because the filter already holds.
         initial: bool,
     },
     Output {
@@ -146,7 +149,7 @@ pub(crate) enum Active {
 }
 
 impl Active {
-    /// The next line, if there is one.
+    /// Runs one turn, which gives at most one line.
     pub(super) fn turn(&mut self, model: &Model) -> Option<String> {
         let ring = &model.events;
         match self {
@@ -194,7 +197,7 @@ impl Active {
         }
     }
 
-    /// Whether unread events have been dropped from the ring.
+    /// Whether the ring has dropped events that were not read yet.
     pub(crate) fn fell_behind(&self, ring: &EventRing) -> bool {
         match self {
             Self::Lifecycle { cursor, .. } | Self::Status { cursor, .. } => {
@@ -205,10 +208,11 @@ impl Active {
     }
 }
 
-/// The line of a pane's screen that contains a text, with the whole read.
+/// The data of an output event: the first line of a pane's screen that contains a
+/// text, with the read that found it.
 fn output(model: &Model, pane_id: &str, text: &str) -> Option<Value> {
     let pane = model.find_pane(pane_id).ok()?;
-    let read = model.read_view(pane, &ReadHow::of(ReadSource::RecentUnwrapped))?;
+    let read = model.read_view(pane, &ReadOptions::new(ReadSource::RecentUnwrapped))?;
     let line = read["text"].as_str()?.lines().find(|line| line.contains(text))?;
     Some(json!({ "pane_id": read["pane_id"], "matched_line": line, "read": read }))
 }

@@ -1,8 +1,8 @@
-//! The agent state of one pane: the claim, the session, the sequence marks and what the
-//! detector saw.
+//! The agent state of one pane: the claim, the session, the sequence marks and what
+//! the detector has seen.
 //!
-//! The rules are in the files `report`, `session`, `release`, `detection` and `metadata`, one
-//! for each kind of input.
+//! The rules that change it are in the modules `report`, `session`, `release`,
+//! `detection` and `metadata`.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,29 @@ use super::metadata::{Metadata, Presentation};
 use super::sources::{SessionRef, is_full_lifecycle, is_official};
 use super::state::State;
 
-/// A claim on the pane's row, which Herdr calls "hook authority".
+/// A claim on the pane's row, which Herdr calls the hook authority.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Claim {
     pub(crate) source: String,
     pub(crate) label: String,
     pub(crate) state: State,
     pub(crate) session: Option<SessionRef>,
-    /// Its position in the order of everything that happened to this terminal.
+    /// The place of the claim in the order of this terminal's events.
     pub(crate) order: u64,
 }
 
-/// A session that is kept after its claim has ended.
+impl Claim {
+    pub(super) fn is_of(&self, source: &str, label: &str) -> bool {
+        self.source == source && self.label == label
+    }
+
+    /// The session as it is kept when the claim ends.
+    pub(super) fn into_session(self) -> Option<Session> {
+        Some(Session { source: self.source, label: self.label, reference: self.session? })
+    }
+}
+
+/// A session that outlives its claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Session {
     pub(crate) source: String,
@@ -29,40 +40,47 @@ pub(crate) struct Session {
     pub(crate) reference: SessionRef,
 }
 
-/// Why reports of a full-lifecycle source are held back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum GateCause {
-    /// Its claim was cleared or taken over.
-    Cleared,
-    /// Its process does not run.
-    NoProcess,
-}
-
-/// A full-lifecycle source whose reports wait for a session and a process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Gate {
-    pub(crate) label: String,
-    pub(crate) session: Option<SessionRef>,
-    pub(crate) cause: GateCause,
-    /// The announced session, which waits for its process.
-    pub(crate) coming: Option<SessionRef>,
-    /// The newest report that waits, with its number.
-    pub(crate) pending: Option<(Claim, u64)>,
-}
-
-impl Gate {
-    pub(crate) fn new(label: &str, session: Option<SessionRef>, cause: GateCause) -> Self {
-        Self { label: label.to_owned(), session, cause, coming: None, pending: None }
+impl Session {
+    pub(super) fn is_of(&self, source: &str, label: &str) -> bool {
+        self.source == source && self.label == label
     }
 }
 
-/// The effect of a rule on a terminal.
+/// Why the reports of a full-lifecycle source are suppressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SuppressionCause {
+    /// The claim of the source was cleared or taken over.
+    Cleared,
+    /// The agent's process is not there, or not any more.
+    NoProcess,
+}
+
+/// The state of a suppressed full-lifecycle source, whose reports wait for a session
+/// and a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Suppression {
+    pub(crate) label: String,
+    pub(crate) session: Option<SessionRef>,
+    pub(crate) cause: SuppressionCause,
+    /// The announced session, which waits for its process.
+    pub(crate) announced: Option<SessionRef>,
+    /// The newest waiting report, with its sequence number.
+    pub(crate) pending: Option<(Claim, u64)>,
+}
+
+impl Suppression {
+    pub(crate) fn new(label: &str, session: Option<SessionRef>, cause: SuppressionCause) -> Self {
+        Self { label: label.to_owned(), session, cause, announced: None, pending: None }
+    }
+}
+
+/// What a rule did to a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// None: the input was ignored.
+    /// Nothing: the input was ignored.
     Ignored,
     Applied,
-    /// The rule was applied, and the agent has disappeared.
+    /// The input was applied, and the agent is gone with it.
     Released,
 }
 
@@ -72,7 +90,7 @@ impl From<bool> for Change {
     }
 }
 
-/// The visible state. Comparing two of these tells what has changed.
+/// What readers see of a terminal. Two of these are compared to find visible changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Effective {
     pub(crate) label: Option<String>,
@@ -80,7 +98,7 @@ pub(crate) struct Effective {
     pub(crate) presentation: Presentation,
 }
 
-/// A name from `agent.rename`, with the agent and the session it belongs to.
+/// A name from `agent.rename`, with the agent and the session that it belongs to.
 #[derive(Debug, Clone)]
 struct Name {
     text: String,
@@ -88,28 +106,27 @@ struct Name {
     session: Option<SessionRef>,
 }
 
-/// The agent state of one pane.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Terminal {
     pub(super) claim: Option<Claim>,
     pub(super) session: Option<Session>,
-    /// The sequence mark of each source for all its methods except metadata.
+    /// The highest sequence number accepted from each source, over all methods.
     pub(super) marks: BTreeMap<String, u64>,
-    pub(super) gates: BTreeMap<String, Gate>,
-    /// Sessions that a full-lifecycle source has left, by source.
-    pub(super) left: BTreeMap<String, Vec<(String, SessionRef)>>,
-    /// The known agent whose process the detector sees, or saw last.
+    pub(super) suppressions: BTreeMap<String, Suppression>,
+    /// The labels and sessions that each full-lifecycle source has left.
+    pub(super) left_sessions: BTreeMap<String, Vec<(String, SessionRef)>>,
+    /// The known agent whose process the detector sees or has seen last.
     pub(super) detected: Option<&'static str>,
-    /// The known agent whose process has just ended.
+    /// The known agent whose process has just exited.
     pub(super) exited: Option<&'static str>,
-    /// The state that was read from the screen, and whether a prompt is visible.
+    /// The state that was read from the screen.
     pub(super) screen: State,
+    /// The place in the order of events at which a prompt was seen on the screen.
     pub(super) prompt_seen_at: Option<u64>,
-    /// Whether the detected process has not been idle so far. Its first idle is not an end of
-    /// work.
+    /// The detected process has not been idle yet. Its first idle does not end work.
     pub(super) acquiring: bool,
     pub(super) metadata: Metadata,
-    /// The sequence number of the last state change; 0 if there was none.
+    /// The number of the last state change; 0 if there was none.
     pub(super) state_change_seq: u64,
     name: Option<Name>,
     order: u64,
@@ -124,15 +141,15 @@ impl Terminal {
         }
     }
 
-    /// The next position in the order of events. It is not a time, because two reports at the
-    /// same time also have an order.
+    /// The next place in the order of events. The clock does not give an order,
+    /// because two reports can have the same time.
     pub(super) fn next_order(&mut self) -> u64 {
         self.order += 1;
         self.order
     }
 
-    /// The label that readers see: that of an effective claim, otherwise that of the detected
-    /// agent.
+    /// The label that readers see: the claim's if it is effective, otherwise
+    /// the detected agent's.
     pub(crate) fn label(&self) -> Option<&str> {
         let detected = self.detected.filter(|_| self.exited.is_none());
         self.effective_claim().map(|claim| claim.label.as_str()).or(detected)
@@ -147,7 +164,7 @@ impl Terminal {
         self.name.as_ref().map(|name| name.text.as_str())
     }
 
-    /// Gives the present agent a name, or removes it.
+    /// Sets or removes the name of the agent in the pane.
     pub(crate) fn set_name(&mut self, name: Option<String>) {
         let owner = match (&self.claim, &self.session) {
             (Some(claim), _) => Some((claim.label.clone(), claim.session.clone())),
@@ -157,7 +174,7 @@ impl Terminal {
         self.name = name.zip(owner).map(|(text, (label, session))| Name { text, label, session });
     }
 
-    /// A name belongs to one agent and its session. It is removed when either changes.
+    /// Removes the name if it belongs to another agent or to another session.
     pub(super) fn keep_name_for(&mut self, label: &str, session: Option<&SessionRef>) {
         self.name.take_if(|name| {
             let other = name.session.as_ref().zip(session).is_some_and(|(old, new)| old != new);
@@ -168,14 +185,16 @@ impl Terminal {
         }
     }
 
-    /// Whether this is the first idle of a process, which is not an end of work.
+    /// Whether the terminal has just reached the first idle of a process, which does
+    /// not end work.
     pub(super) fn finish_acquiring(&mut self) -> bool {
         let reached = self.acquiring && self.state() == State::Idle;
         self.acquiring &= !reached;
         reached && self.exited.is_none()
     }
 
-    /// The state that readers see, apart from whether the user has seen it.
+    /// The state behind the status that readers see, without regard to whether the
+    /// user has looked at the pane.
     pub(crate) fn state(&self) -> State {
         if self.prompt_on_screen_overrides() {
             return State::Blocked;
@@ -183,23 +202,9 @@ impl Terminal {
         self.effective_claim().map_or(self.screen, |claim| claim.state)
     }
 
-    /// The claim, effective or not, for tests.
-    pub(crate) fn claim(&self) -> Option<&Claim> {
-        self.claim.as_ref()
-    }
-
-    /// The session that owns the pane: that of the claim, or the kept one.
+    /// The session that owns the pane: that of the claim, otherwise the kept one.
     pub(crate) fn session(&self) -> Option<Session> {
-        self.claim
-            .as_ref()
-            .and_then(|claim| {
-                Some(Session {
-                    source: claim.source.clone(),
-                    label: claim.label.clone(),
-                    reference: claim.session.clone()?,
-                })
-            })
-            .or_else(|| self.session.clone())
+        self.claim.clone().and_then(Claim::into_session).or_else(|| self.session.clone())
     }
 
     /// Whether a live full-lifecycle claim has turned screen reading off.
@@ -211,9 +216,9 @@ impl Terminal {
         self.marks.get(source).copied()
     }
 
-    /// What another server process still knows of this terminal: the official session, and on
-    /// newer servers the claim.
-    pub(crate) fn survivor(&self, keep_claim: bool) -> Self {
+    /// What another server process keeps of this terminal: the official session,
+    /// and on newer servers a custom claim.
+    pub(crate) fn after_handoff(&self, keep_claim: bool) -> Self {
         let official = self.session().filter(|kept| is_official(&kept.source, &kept.label));
         Self {
             session: official,
@@ -225,8 +230,8 @@ impl Terminal {
         }
     }
 
-    /// Takes the number of a report: it must be above the mark. Once there is a mark, a report
-    /// without a number is stale (protocol 5.1).
+    /// Accepts a sequence number above the source's mark and raises the mark. Once
+    /// there is a mark, a report without a number is stale (protocol 5.1).
     pub(super) fn take_seq(&mut self, source: &str, seq: Option<u64>) -> bool {
         let mark = self.mark(source);
         let Some(seq) = seq else {
@@ -239,9 +244,9 @@ impl Terminal {
         true
     }
 
-    /// A9 and B7: whether the session of another source owns the pane.
+    /// A9 and B7: whether the session of another source or label owns the pane.
     pub(super) fn owned_by_another(&self, source: &str, label: &str) -> bool {
-        self.session().is_some_and(|session| session.source != source || session.label != label)
+        self.session().is_some_and(|session| !session.is_of(source, label))
     }
 
     /// Whether the known agent behind a label runs in the pane.
@@ -250,7 +255,8 @@ impl Terminal {
         known.is_some() && self.detected == known && self.exited.is_none()
     }
 
-    /// A8 and B5: whether the label is a known one other than the detected agent's.
+    /// A8 and B5: whether the label is that of another known agent than the detected
+    /// one.
     pub(super) fn conflicts_with_detected(&self, label: &str) -> bool {
         match (self.detected, herdr_proto::canonical_label(label)) {
             (Some(detected), Some(known)) => detected != known,
@@ -258,33 +264,34 @@ impl Terminal {
         }
     }
 
-    /// Holds back reports of the full-lifecycle source that has the claim.
-    pub(super) fn gate_current_claim(&mut self) {
+    /// Suppresses the full-lifecycle source that has the claim.
+    pub(super) fn suppress_claim_source(&mut self) {
         if let Some(claim) = &self.claim
             && is_full_lifecycle(&claim.source, &claim.label)
         {
-            let gate = Gate::new(&claim.label, claim.session.clone(), GateCause::Cleared);
-            self.gates.insert(claim.source.clone(), gate);
+            let suppression =
+                Suppression::new(&claim.label, claim.session.clone(), SuppressionCause::Cleared);
+            self.suppressions.insert(claim.source.clone(), suppression);
         }
     }
 
     /// Remembers that a source has left a session.
     pub(super) fn remember_left(&mut self, source: &str, label: &str, session: SessionRef) {
-        let left = self.left.entry(source.to_owned()).or_default();
+        let left = self.left_sessions.entry(source.to_owned()).or_default();
         let entry = (label.to_owned(), session);
         if !left.contains(&entry) {
             left.push(entry);
         }
     }
 
-    /// V2: a full-lifecycle claim is shown only while its process runs.
+    /// V2: a full-lifecycle claim is effective only while its process is there.
     fn effective_claim(&self) -> Option<&Claim> {
         self.claim.as_ref().filter(|claim| {
             !is_full_lifecycle(&claim.source, &claim.label) || self.process_present(&claim.label)
         })
     }
 
-    /// V1: a prompt on the screen takes precedence over an older claim of the same agent.
+    /// V1: a prompt on the screen beats an older claim of the same agent.
     fn prompt_on_screen_overrides(&self) -> bool {
         if self.screen_reading_off() {
             return false;

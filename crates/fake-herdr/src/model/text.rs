@@ -1,4 +1,5 @@
-//! How the server normalises text before it stores it (protocol 5.6, D6, and 6.1).
+//! How the server normalises and checks text before it stores it (protocol 5.6, D6
+//! and 6.1).
 
 use std::collections::BTreeMap;
 
@@ -6,8 +7,8 @@ use herdr_proto::limits;
 
 use super::failure::Failure;
 
-/// Titles, display names, state labels and token values: trimmed, without control characters,
-/// cut at 80 scalars. `None` if nothing is left.
+/// Normalises a title, display name, status text or token value: it is trimmed, loses
+/// control characters and is cut at 80 scalars. `None` if nothing is left.
 pub(crate) fn presentation(raw: &str) -> Option<String> {
     let kept: String = raw
         .trim()
@@ -19,7 +20,8 @@ pub(crate) fn presentation(raw: &str) -> Option<String> {
     (!kept.is_empty()).then(|| kept.to_owned())
 }
 
-/// A normalised agent label: the canonical name of a known agent, otherwise the trimmed text.
+/// Normalises an agent label: the canonical name of a known agent, otherwise the
+/// trimmed text.
 pub(crate) fn label(raw: &str) -> Result<String, Failure> {
     let trimmed = raw.trim();
     if trimmed.is_empty() {
@@ -28,7 +30,7 @@ pub(crate) fn label(raw: &str) -> Result<String, Failure> {
     Ok(herdr_proto::canonical_label(trimmed).map_or_else(|| trimmed.to_owned(), str::to_owned))
 }
 
-/// Checks the source of a metadata report. The other methods accept any text.
+/// Checks the source of a metadata report. The other methods take any text.
 pub(crate) fn metadata_source(raw: &str) -> Result<String, Failure> {
     let trimmed = raw.trim();
     let fits = !trimmed.is_empty()
@@ -44,7 +46,8 @@ pub(crate) fn metadata_source(raw: &str) -> Result<String, Failure> {
     }
 }
 
-/// Normalises state labels. Blank ones are dropped, and an unknown state is refused.
+/// Normalises the text of each status. Blank texts are dropped; an unknown status is
+/// refused.
 pub(crate) fn state_labels(
     raw: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, String>, Failure> {
@@ -61,7 +64,8 @@ pub(crate) fn state_labels(
     Ok(kept)
 }
 
-/// Normalises a token patch. `None` removes a token, and so does a blank text.
+/// Checks a token patch. `None` removes a token, and so does a value of which nothing
+/// is left.
 pub(crate) fn tokens(
     raw: &BTreeMap<String, Option<String>>,
 ) -> Result<BTreeMap<String, Option<String>>, Failure> {
@@ -92,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_cut_by_scalars_after_the_control_characters_went() {
+    fn text_is_cut_by_scalars_after_control_characters_are_dropped() {
         assert_eq!(presentation("  a\nb\tc\u{7}d  ").as_deref(), Some("abcd"));
         assert_eq!(presentation("\u{1b}[31mred\u{1b}[0m").as_deref(), Some("[31mred[0m"));
         assert_eq!(presentation(" \n "), None);

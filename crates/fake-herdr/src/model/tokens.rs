@@ -14,13 +14,13 @@ struct Token {
 pub(crate) struct Tokens(BTreeMap<String, Token>);
 
 impl Tokens {
-    /// How many tokens there would be after a patch.
+    /// The number of tokens after a patch.
     pub(crate) fn count_after(&self, patch: &BTreeMap<String, Option<String>>) -> usize {
         let kept = self.0.keys().filter(|key| !patch.contains_key(*key));
         kept.count() + patch.values().flatten().count()
     }
 
-    /// Sets and removes tokens. Returns whether anything changed, including only a ttl.
+    /// Sets and removes tokens; `true` if anything changed, even only an expiry.
     pub(crate) fn patch(
         &mut self,
         patch: &BTreeMap<String, Option<String>>,
@@ -47,7 +47,7 @@ impl Tokens {
         self.0.values().filter_map(|token| token.expires).min()
     }
 
-    /// Removes the tokens that have expired at `now`. Returns whether there were any.
+    /// Removes the tokens that have expired; `true` if there were any.
     pub(crate) fn expire(&mut self, now: Duration) -> bool {
         let before = self.0.len();
         self.0.retain(|_, token| token.expires.is_none_or(|at| now < at));

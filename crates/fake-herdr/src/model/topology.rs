@@ -1,4 +1,5 @@
-//! Workspaces, tabs and panes: creating them, removing them, and the focus.
+//! Workspaces, tabs and panes: how they are made and removed, and which of them
+//! has the focus.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,75 +8,76 @@ use serde_json::json;
 
 use super::Model;
 use super::detector::{Detector, Foreground};
-use super::layout::{Direction, Layout, Rect};
+use super::geometry::{Direction, Rect};
+use super::layout::Layout;
 use super::screen::Screen;
 use super::terminal::Terminal;
 use super::tokens::Tokens;
 
 #[derive(Debug, Clone)]
 pub(super) struct Workspace {
-    /// Its public number, which never changes.
+    /// The public number, which never changes.
     pub(super) key: u64,
-    /// The name that a person gave it.
+    /// The name that the user has given it.
     pub(super) label: Option<String>,
-    /// Empty only while its only pane is being moved to a new tab.
+    /// Empty only while the workspace's only pane moves to a new tab of it.
     pub(super) tabs: Vec<Tab>,
-    /// The position of the active tab.
+    /// The place of the active tab.
     pub(super) active: usize,
     next_pane_number: u64,
     next_tab_number: u64,
     pub(super) tokens: Tokens,
-    /// The sequence marks of `workspace.report_metadata`, which are separate from those of
-    /// panes.
+    /// The sequence marks of `workspace.report_metadata`.
     pub(super) token_marks: BTreeMap<String, u64>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Tab {
-    /// Its public number, which never changes.
+    /// The public number, which never changes.
     pub(super) number: u64,
     pub(super) label: Option<String>,
     pub(super) layout: Layout,
-    /// The pane with which it began, or the pane that replaced it.
+    /// The tab's first pane, or the first of the rest if that one is gone.
     pub(super) root: u64,
     pub(super) zoomed: bool,
 }
 
 impl Tab {
-    fn around(number: u64, label: Option<String>, pane: u64) -> Self {
+    fn new(number: u64, label: Option<String>, pane: u64) -> Self {
         Self { number, label, layout: Layout::of(pane), root: pane, zoomed: false }
     }
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Pane {
-    /// Its number within its workspace.
+    /// The number within the workspace.
     pub(super) number: u64,
     pub(super) terminal_id: u64,
     pub(super) terminal: Terminal,
     pub(super) detector: Detector,
     pub(super) foreground: Foreground,
-    /// Whether the user has seen the pane since its agent became idle.
+    /// Whether the user has looked at the pane since its agent became idle.
     pub(super) seen: bool,
     pub(super) label: Option<String>,
     pub(super) cwd: String,
     pub(super) screen: Screen,
     pub(super) revision: u64,
-    /// Whether a real terminal is attached, and the bytes that were typed for it.
+    /// Whether a real terminal is behind the pane.
     pub(super) attached: bool,
+    /// Typed bytes that the real terminal has not received yet.
     pub(super) typed: Vec<u8>,
-    /// When the Enters of typed prompts are due.
+    /// The times at which Enter follows a typed prompt.
     pub(super) enters: Vec<Duration>,
 }
 
-/// The place of a pane: positions in the lists of workspaces and tabs.
+/// The place of a tab: indexes into the workspaces and into their tabs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) workspace: usize,
     pub(super) tab: usize,
 }
 
-/// The tab and the workspace that closed with their last pane, by their ids.
+/// The ids of the tab and the workspace that closed with their last pane.
 #[derive(Debug, Default)]
 pub(super) struct Closed {
     pub(super) tab: Option<String>,
@@ -83,8 +85,8 @@ pub(super) struct Closed {
 }
 
 impl Model {
-    /// Adds a workspace around a pane that is not in a tab yet. The first workspace always gets
-    /// the focus.
+    /// Makes a workspace for a pane that has no place yet. The first workspace always
+    /// gets the focus.
     pub(super) fn add_workspace(
         &mut self,
         pane: u64,
@@ -97,7 +99,7 @@ impl Model {
         self.workspaces.push(Workspace {
             key,
             label,
-            tabs: vec![Tab::around(1, tab_label, pane)],
+            tabs: vec![Tab::new(1, tab_label, pane)],
             active: 0,
             next_pane_number: 2,
             next_tab_number: 2,
@@ -114,7 +116,7 @@ impl Model {
         place
     }
 
-    /// Adds a tab around a pane that is not in a tab yet.
+    /// Makes a tab for a pane that has no place yet.
     pub(super) fn add_tab(
         &mut self,
         workspace: usize,
@@ -125,7 +127,7 @@ impl Model {
         let entry = &mut self.workspaces[workspace];
         let number = entry.next_tab_number;
         entry.next_tab_number += 1;
-        entry.tabs.push(Tab::around(number, label, pane));
+        entry.tabs.push(Tab::new(number, label, pane));
         let place = Place { workspace, tab: entry.tabs.len() - 1 };
         if focus {
             self.focus_tab(place);
@@ -133,7 +135,7 @@ impl Model {
         place
     }
 
-    /// Adds a pane that is not in a tab yet beside another one.
+    /// Puts a pane that has no place yet beside another pane.
     pub(super) fn add_beside(
         &mut self,
         beside: u64,
@@ -143,7 +145,7 @@ impl Model {
         focus: bool,
     ) {
         let Some(place) = self.place_of(beside) else { return };
-        let tab = &mut self.workspaces[place.workspace].tabs[place.tab];
+        let tab = self.tab_mut(place);
         tab.layout.split(beside, pane, direction, ratio);
         tab.zoomed = false;
         if focus {
@@ -152,8 +154,8 @@ impl Model {
         }
     }
 
-    /// Gives a pane the next number in a workspace. Numbers are never used again, even if a
-    /// move has freed one.
+    /// Gives a pane the next number of a workspace. A number is never used twice,
+    /// even if its pane has moved away.
     pub(super) fn number_pane(&mut self, workspace: usize, pane: u64) {
         let entry = &mut self.workspaces[workspace];
         let number = entry.next_pane_number;
@@ -163,7 +165,7 @@ impl Model {
         }
     }
 
-    /// Creates a pane that starts in a folder, or in the home folder if that does not exist.
+    /// Makes a pane that starts in a folder, or at home if the folder does not exist.
     pub(super) fn new_pane(&mut self, cwd: Option<String>) -> u64 {
         let cwd = cwd.filter(|cwd| (self.folders.name)(cwd).is_some());
         let pane = self.next_pane;
@@ -196,8 +198,8 @@ impl Model {
         id
     }
 
-    /// Removes a pane from its tab and returns what closed because it became empty. With
-    /// `keep`, the workspace of its only pane stays open.
+    /// Takes a pane out of its tab and returns what closed because it became empty.
+    /// With `keep`, an empty workspace stays open.
     pub(super) fn detach(&mut self, pane: u64, keep: bool) -> Closed {
         let Some(place) = self.place_of(pane) else {
             return Closed::default();
@@ -229,8 +231,8 @@ impl Model {
         Closed { tab: Some(tab_id), workspace: Some(workspace_id) }
     }
 
-    /// Focuses a tab by a command, which marks its panes as seen. When the focus moves because
-    /// something was closed, panes are not marked.
+    /// Puts the focus on a tab by command, which marks its panes as seen. A focus
+    /// that moves because something else was closed does not.
     pub(super) fn focus_tab(&mut self, place: Place) {
         let entry = &mut self.workspaces[place.workspace];
         entry.active = place.tab;
@@ -245,23 +247,23 @@ impl Model {
     pub(super) fn focus_pane(&mut self, pane: u64) {
         if let Some(place) = self.place_of(pane) {
             self.focus_tab(place);
-            self.workspaces[place.workspace].tabs[place.tab].layout.focus(pane);
+            self.tab_mut(place).layout.focus(pane);
         }
     }
 
-    /// The area of a tab beside the sidebar of a server without clients. The first line is used
-    /// for tabs if there are several.
+    /// The area of a tab beside the sidebar on a server without a client. Once there
+    /// are tabs, their bar takes the first line.
     pub(super) fn area(&self) -> Rect {
         let bar = u16::from(self.shows_tabs);
         Rect { x: 26, y: bar, width: 94, height: 40 - bar }
     }
 
-    /// The server's work at the end of each turn: it draws, and emits events if the focus has
-    /// changed since the last ones.
-    pub(super) fn settle_view(&mut self) {
+    /// Ends a turn of the server, which draws the tab bar and emits the focus events
+    /// if the focus has changed since the last ones.
+    pub(super) fn finish_turn(&mut self) {
         self.shows_tabs = self.focus.is_some();
         let now = self.focused_workspace().zip(self.focused_pane());
-        if now == std::mem::replace(&mut self.told_focus, now) {
+        if now == std::mem::replace(&mut self.announced_focus, now) {
             return;
         }
         let Some((workspace, pane)) = now else {
@@ -270,8 +272,8 @@ impl Model {
         let tab_id = self.tab_id(Place { workspace, tab: self.workspaces[workspace].active });
         let pane_id = self.pane_id(pane);
         let workspace_id = self.workspace_id(workspace);
-        self.tell("workspace_focused", json!({ "workspace_id": workspace_id }));
-        self.tell("tab_focused", json!({ "tab_id": tab_id, "workspace_id": workspace_id }));
-        self.tell("pane_focused", json!({ "pane_id": pane_id, "workspace_id": workspace_id }));
+        self.emit("workspace_focused", json!({ "workspace_id": workspace_id }));
+        self.emit("tab_focused", json!({ "tab_id": tab_id, "workspace_id": workspace_id }));
+        self.emit("pane_focused", json!({ "pane_id": pane_id, "workspace_id": workspace_id }));
     }
 }

@@ -1,4 +1,4 @@
-//! Control lines on stdin: each line is a JSON object and is answered by one line on stdout.
+//! Control lines on stdin: one JSON object a line, one answer a line on stdout.
 
 use std::io::{self, BufRead, Read as _, Write};
 use std::sync::Weak;
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::line::{self, Control};
 
-/// The longest control line, without its newline.
+/// The longest control line in bytes, without its newline.
 const LINE_MAX: u64 = 64 * 1024;
 
-/// A hint for a person who types at a terminal.
+/// The help for a person at a terminal.
 pub(super) fn hint() -> String {
     format!(
         "Type lines such as {{\"do\": \"observe\", \"pane\": \"w1:p1\"}}; Ctrl-C ends it. \
@@ -20,8 +20,8 @@ pub(super) fn hint() -> String {
     )
 }
 
-/// Executes control lines until the input ends. The end of the input does not end the server.
-pub(super) fn obey(
+/// Runs control lines until the input ends. The server goes on after that.
+pub(super) fn run(
     mut input: &mut dyn BufRead,
     output: &mut dyn Write,
     herdr: &Weak<FakeHerdr>,
@@ -32,8 +32,8 @@ pub(super) fn obey(
         if read == 0 {
             return Ok(());
         }
-        let whole = line.pop_if(|byte| *byte == b'\n').is_some();
-        if !whole && line.len() as u64 > LINE_MAX {
+        let complete = line.pop_if(|byte| *byte == b'\n').is_some();
+        if !complete && line.len() as u64 > LINE_MAX {
             skip_line(input)?;
             answer(output, &at_line(number, refused("it has over 64 KiB")))?;
             continue;
@@ -61,8 +61,8 @@ pub(super) fn obey(
     Ok(())
 }
 
-/// Adds the number of the input line to a refusal, for programs that write many lines before
-/// they read.
+/// Adds the number of the input line to a refusal, for clients that write several
+/// lines before they read.
 fn at_line(number: u64, mut reply: Value) -> Value {
     if reply["ok"] == false {
         reply["line"] = number.into();
@@ -139,8 +139,7 @@ fn perform(control: Control, herdr: &FakeHerdr) -> Value {
         Control::Observe { pane } => observe(&pane, herdr),
         Control::Log { from } => log(from, herdr),
         Control::Env { pane } => env(&pane, herdr),
-        // The server stops after the answer is written, because the program may end before that
-        // otherwise.
+        // The caller stops the server after it has answered.
         Control::Stop => done(),
     }
 }
@@ -179,11 +178,11 @@ fn env(pane: &str, herdr: &FakeHerdr) -> Value {
     json!({ "ok": true, "env": env })
 }
 
-/// The answer to a change of the socket: done, or why there is no socket.
+/// An `ok`, unless the socket could not be bound.
 fn listening(herdr: &FakeHerdr) -> Value {
     match herdr.socket_error() {
         Some(why) => {
-            refused(&format!("nobody listens at {}: {why}", herdr.socket_path().display()))
+            refused(&format!("no server listens at {}: {why}", herdr.socket_path().display()))
         }
         None => done(),
     }
@@ -213,13 +212,13 @@ mod tests {
 
     fn say(herdr: &Arc<FakeHerdr>, lines: &str) -> Vec<Value> {
         let mut output = Vec::new();
-        obey(&mut lines.as_bytes(), &mut output, &Arc::downgrade(herdr)).unwrap();
+        run(&mut lines.as_bytes(), &mut output, &Arc::downgrade(herdr)).unwrap();
         let output = String::from_utf8(output).unwrap();
         output.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     #[test]
-    fn lines_are_obeyed_one_by_one() {
+    fn lines_are_run_one_by_one() {
         let herdr = Arc::new(FakeHerdr::start().unwrap());
         let replies = say(
             &herdr,
@@ -251,7 +250,7 @@ mod tests {
         assert!(herdr.observe("w2:p1").is_none());
     }
 
-    /// The server stops after the answer. Later input is ignored.
+    /// The server ends after the answer. Lines after the stop are not read.
     #[test]
     fn a_stop_is_answered() {
         let herdr = Arc::new(FakeHerdr::start().unwrap());
@@ -260,12 +259,12 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_was_taken_meanwhile_is_told() {
+    fn a_path_that_another_server_has_taken_is_reported() {
         let herdr = Arc::new(FakeHerdr::start().unwrap());
         let replies = say(&herdr, "{\"do\":\"fault\",\"fault\":\"gone\"}\n");
         assert_eq!(replies, [done()]);
         let other = std::os::unix::net::UnixListener::bind(herdr.socket_path()).unwrap();
-        // A stopped server leaves a file of another server alone.
+        // A server that is gone leaves the file of another server alone.
         say(&herdr, "{\"do\":\"split\",\"pane\":\"w1:p1\"}\n");
         herdr.fault(fake_herdr::Fault::Refusing);
         assert!(herdr.socket_path().exists());
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_refused_and_the_next_one_counts() {
+    fn bad_lines_are_refused_and_the_next_line_is_run() {
         let herdr = Arc::new(FakeHerdr::start().unwrap());
         let long = format!("{{\"do\":\"{}\"}}", "x".repeat(70_000));
         let fits = format!(

@@ -1,4 +1,4 @@
-//! Reading control lines, with errors that name the field, its value and what it should be.
+//! Parses control lines. Errors name the field, its value and what is expected.
 
 use std::fmt;
 
@@ -6,36 +6,37 @@ use fake_herdr::Fault;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// A control command.
+/// A command of a control line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Control {
-    /// Sets a fault, permanently or for the next `times` requests.
+    /// Sets a fault for good, or for the next `times` requests.
     Fault { fault: Fault, times: Option<u32> },
-    /// Clears all faults.
+    /// Ends all faults.
     ClearFaults,
-    /// Splits a pane. The answer has the id of the new pane.
+    /// Splits a pane; the answer has the id of the new one.
     Split { pane: String },
-    /// Closes a pane as the user would.
+    /// Closes a pane as the user does.
     Close { pane: String },
     /// Ends the program of a pane.
     Exit { pane: String },
-    /// Moves a pane to a new workspace. The answer has its new id.
+    /// Moves a pane to a new workspace; the answer has its new id.
     Move { pane: String },
     /// Shows a text on a pane's screen.
     Screen { pane: String, text: String },
-    /// The detector has seen a known agent's process and the state on its screen.
+    /// Starts the process of a known agent, which the detector sees at once, with a
+    /// state on its screen.
     AgentAppears { pane: String, agent: String, state: String },
-    /// The detector has seen the end of that process.
+    /// Ends that process, which the detector sees at once.
     AgentExits { pane: String },
-    /// A new server process takes over.
+    /// Hands the panes to a new process.
     LiveHandoff,
-    /// The server restarts.
+    /// Stops the server and starts it again.
     Restart,
-    /// Returns what a reader of a pane sees, and who holds its claim.
+    /// Answers what a reader of a pane sees, and which source holds the claim.
     Observe { pane: String },
-    /// Returns the requests and their answers, beginning with number `from`.
+    /// Answers the requests and their answers, from a number on.
     Log { from: u64 },
-    /// Returns the variables that Herdr sets in a pane.
+    /// Answers the variables that Herdr sets in a pane.
     Env { pane: String },
     /// Stops the server.
     Stop,
@@ -63,7 +64,7 @@ pub(super) const WORDS: [&str; 15] = [
 /// The states that a screen can show.
 const STATES: [&str; 4] = ["idle", "working", "blocked", "unknown"];
 
-/// Reads one line. The error is for the writer of the line.
+/// Reads one line. The error is the text for the client.
 pub(super) fn read(line: &[u8]) -> Result<Control, String> {
     let mut fields = Fields::of(line)?;
     let word = fields.text("do", &format!("one of {}", WORDS.join(", ")))?;
@@ -98,7 +99,7 @@ fn fault(fields: &mut Fields) -> Result<Control, String> {
         u32::try_from(times).map_err(|_| format!("`times` is {times}: {} is the most", u32::MAX))
     });
     let times = times.transpose()?;
-    // A number would have no effect.
+    // No request uses up such a fault.
     if times.is_some_and(|times| times > 0) && fault.is_lasting() {
         return Err(format!(
             "`times` is for faults of requests; \"{fault}\" lasts until it is cleared"
@@ -122,28 +123,26 @@ fn agent(fields: &mut Fields) -> Result<Control, String> {
     Ok(Control::AgentAppears { pane, agent, state })
 }
 
-/// The fields of a line that have not been read yet.
+/// The fields of a line that are not read yet.
 struct Fields(Map<String, Value>);
 
 impl Fields {
     fn of(line: &[u8]) -> Result<Self, String> {
         let mut reader = serde_json::Deserializer::from_slice(line);
-        let fields = reader.deserialize_any(Once).and_then(|fields| reader.end().map(|()| fields));
+        let fields =
+            reader.deserialize_any(UniqueNames).and_then(|fields| reader.end().map(|()| fields));
         fields.map(Self).map_err(|error| {
-            // The line number of the JSON reader is always 1.
+            // There is only one line, so its number is left out.
             let why = error.to_string().replace(" at line 1 column ", ", at its byte ");
-            format!("it is no JSON object: {why}")
+            format!("it is not a JSON object: {why}")
         })
     }
 
-    fn take(&mut self, name: &str, expected: &str) -> Result<Value, String> {
-        self.0.remove(name).ok_or_else(|| format!("`{name}` is missing: expected {expected}"))
-    }
-
     fn text(&mut self, name: &str, expected: &str) -> Result<String, String> {
-        match self.take(name, expected)? {
-            Value::String(text) => Ok(text),
-            other => Err(format!("`{name}` is {}: expected {expected}", short(&other))),
+        match self.0.remove(name) {
+            None => Err(format!("`{name}` is missing: expected {expected}")),
+            Some(Value::String(text)) => Ok(text),
+            Some(other) => Err(format!("`{name}` is {}: expected {expected}", short(&other))),
         }
     }
 
@@ -151,7 +150,7 @@ impl Fields {
         self.text("pane", "the id of a pane such as \"w1:p1\"")
     }
 
-    /// A whole number, which may be absent or null.
+    /// A whole number that may be missing or null.
     fn number(&mut self, name: &str) -> Result<Option<u64>, String> {
         match self.0.remove(name) {
             None | Some(Value::Null) => Ok(None),
@@ -170,7 +169,7 @@ impl Fields {
     }
 }
 
-/// A value for an error message, unless it is long.
+/// A value as text for an error, shortened if it is long.
 fn short(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".to_owned(),
@@ -180,10 +179,10 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// An object in which no field occurs twice.
-struct Once;
+/// Reads an object and refuses a name that appears twice.
+struct UniqueNames;
 
-impl<'de> Visitor<'de> for Once {
+impl<'de> Visitor<'de> for UniqueNames {
     type Value = Map<String, Value>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -194,7 +193,7 @@ impl<'de> Visitor<'de> for Once {
         let mut fields = Map::new();
         while let Some(name) = access.next_key::<String>()? {
             if fields.insert(name.clone(), access.next_value()?).is_some() {
-                return Err(serde::de::Error::custom(format!("`{name}` stands there twice")));
+                return Err(serde::de::Error::custom(format!("`{name}` appears twice")));
             }
         }
         Ok(fields)
@@ -238,14 +237,14 @@ mod tests {
     #[test]
     fn an_error_says_what_is_wrong_where_and_what_would_be_right() {
         for (line, words) in [
-            (&b"nope"[..], &["no JSON object", "at its byte 2"][..]),
-            (b"[1]", &["no JSON object", "such as {\"do\""]),
+            (&b"nope"[..], &["not a JSON object", "at its byte 2"][..]),
+            (b"[1]", &["not a JSON object", "such as {\"do\""]),
             (b"7", &["such as {\"do\""]),
             (b"{}", &["`do` is missing", "clear_faults"]),
             (br#"{"do":5}"#, &["`do` is 5", "clear_faults"]),
             (br#"{"do":"dance"}"#, &["\"dance\"", "live_handoff"]),
             (br#"{"do":"close","pane":7}"#, &["`pane` is 7", "w1:p1"]),
-            (br#"{"do":"close","pane":"a","pane":"b"}"#, &["`pane` stands there twice"]),
+            (br#"{"do":"close","pane":"a","pane":"b"}"#, &["`pane` appears twice"]),
             (br#"{"do":"restart"} {"do":"restart"}"#, &["trailing", "at its byte 18"]),
             (b"{\"do\":\"env\",\"pane\":\"\xff\"}", &["unicode", "at its byte"]),
             (br#"{"do":"fault","fault":"x"}"#, &["\"x\"", "half-line"]),
@@ -271,7 +270,7 @@ mod tests {
         }
         let long = format!(r#"{{"do":"close","pane":["{}"]}}"#, "x".repeat(60_000));
         assert!(read(long.as_bytes()).unwrap_err().len() < 200);
-        // Clearing a single fault is allowed.
+        // 0 removes the fault, so it is not a count.
         assert!(read(br#"{"do":"fault","fault":"freeze","times":0}"#).is_ok());
         assert!(read(b"{\"do\":\"restart\"}\r").is_ok());
     }

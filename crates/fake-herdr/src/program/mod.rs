@@ -1,4 +1,4 @@
-//! The commands of the program.
+//! The program's command line.
 
 mod control;
 mod line;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use fake_herdr::{Fault, Profile};
 
-/// A Herdr that behaves, to test integrations against.
+/// A fake Herdr to test integrations against.
 #[derive(Debug, Parser)]
 #[command(name = "fake-herdr", version)]
 struct Arguments {
@@ -39,7 +39,7 @@ struct Serve {
     /// The protocol number, which chooses the newest known server that has it
     #[arg(long, value_name = "P", default_value_t = 20)]
     protocol: u64,
-    /// The server to be, by name: 0.8.2, 0.9.0, 0.9.3 or tuios
+    /// The server to behave as: 0.8.2, 0.9.0, 0.9.3 or tuios
     #[arg(long, value_name = "NAME", conflicts_with = "protocol")]
     profile: Option<Profile>,
     /// Misbehave from the start, such as half-line, late:500 or
@@ -52,7 +52,7 @@ struct Serve {
     shell: Option<std::ffi::OsString>,
 }
 
-#[expect(clippy::print_stderr, reason = "errors of a program go there")]
+#[expect(clippy::print_stderr, reason = "a program reports its errors there")]
 pub(crate) fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Serve(settings) => serve::serve(&settings),

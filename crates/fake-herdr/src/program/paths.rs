@@ -1,20 +1,20 @@
-//! The path on which `herdr server` listens (protocol 7.1).
+//! The socket path of `herdr server` (protocol 7.1).
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 
-/// The longest session name.
+/// The longest session name, in bytes.
 const SESSION_MAX: usize = 64;
 
 pub(super) fn from_environment() -> anyhow::Result<PathBuf> {
     socket_path(|name| std::env::var_os(name))
 }
 
-/// The path according to the variables that the real server reads.
+/// The path from the variables that the real server reads.
 fn socket_path(lookup: impl Fn(&str) -> Option<OsString>) -> anyhow::Result<PathBuf> {
-    // An empty value is not treated as unset. Binding fails, as it does with the real server.
+    // An empty value does not count as unset. It fails at bind, as on the real server.
     if let Some(path) = lookup("HERDR_SOCKET_PATH") {
         return Ok(path.into());
     }

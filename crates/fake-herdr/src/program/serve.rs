@@ -27,8 +27,8 @@ pub(super) fn serve(settings: &Serve) -> anyhow::Result<()> {
     run(builder, &settings.socket)
 }
 
-/// Runs a server like `herdr server`: with nothing open, and the folder is created if it is
-/// missing. With the feature `pty` its panes run the user's shell.
+/// Starts as `herdr server` does: without a workspace, and with the socket's folder
+/// made if it is missing. With the feature `pty`, panes run the user's shell.
 pub(super) fn server(socket: &Path) -> anyhow::Result<()> {
     if let Some(folder) = socket.parent() {
         fs::create_dir_all(folder)
@@ -40,7 +40,7 @@ pub(super) fn server(socket: &Path) -> anyhow::Result<()> {
     run(builder, socket)
 }
 
-/// The program that Herdr runs in a new pane.
+/// The shell that Herdr runs in a new pane.
 #[cfg(feature = "pty")]
 fn shell() -> std::ffi::OsString {
     let set = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
@@ -48,15 +48,15 @@ fn shell() -> std::ffi::OsString {
 }
 
 fn run(builder: Builder, socket: &Path) -> anyhow::Result<()> {
-    // Signals are caught before anything exists that a signal could leave behind.
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).context("cannot hear signals")?;
+    // Registered first, so that a signal cannot leave a socket file behind.
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).context("cannot handle signals")?;
     let herdr = builder
         .poll(true)
         .socket_path(socket)
         .start()
         .with_context(|| format!("cannot serve on {}", socket.display()))?;
     let herdr = Arc::new(herdr);
-    let hush = signals.handle();
+    let signals_handle = signals.handle();
     let stopper = herdr.stopper();
     let listener = thread::spawn(move || {
         if signals.forever().next().is_some() {
@@ -70,11 +70,11 @@ fn run(builder: Builder, socket: &Path) -> anyhow::Result<()> {
     if io::stdin().is_terminal() {
         writeln!(io::stderr(), "{}", control::hint())?;
     }
-    // The thread is not joined, because it may be in a read that never ends.
+    // This thread is not joined, because its read may never end.
     let controlled = Arc::downgrade(&herdr);
-    thread::spawn(move || control::obey(&mut io::stdin().lock(), &mut io::stdout(), &controlled));
+    thread::spawn(move || control::run(&mut io::stdin().lock(), &mut io::stdout(), &controlled));
     herdr.wait();
-    hush.close();
+    signals_handle.close();
     let _ = listener.join();
     Ok(())
 }

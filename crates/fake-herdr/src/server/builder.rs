@@ -1,4 +1,4 @@
-//! Setting up a fake server.
+//! The settings of a fake server, and its start.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,56 +41,59 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The number of panes in the first tab; 1 by default. 0 makes a server with nothing open,
-    /// as `herdr server` starts.
+    /// How many panes the first tab has; 1 by default. With 0 the server starts as
+    /// `herdr server` does, without a workspace.
     pub fn panes(mut self, panes: usize) -> Self {
         self.panes = panes;
         self
     }
 
-    /// The protocol number; 20 by default. It selects the newest known server with that number,
-    /// see [`Profile::for_protocol`].
+    /// The protocol number; 20 by default. It chooses the newest known server
+    /// of that number, see [`Profile::for_protocol`].
     pub fn protocol(self, protocol: u64) -> Self {
         self.profile(Profile::for_protocol(protocol))
     }
 
-    /// The server to simulate; Herdr 0.8.2 by default.
+    /// The server to behave as; Herdr 0.8.2 by default.
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = profile;
         self
     }
 
-    /// Whether a request that arrives a moment late costs 100 ms, as on the real server
-    /// (protocol 7.3). Off by default, so that tests are fast. The program `fake-herdr serve`
-    /// turns it on.
+    /// Whether to look for a late request only every 100 ms, as the real server
+    /// does (protocol 7.3). Off by default, so that tests are quick; the program
+    /// `fake-herdr serve` turns it on.
     pub fn poll(mut self, poll: bool) -> Self {
         self.poll = poll;
         self
     }
 
-    /// The path of the socket. By default it is in a temporary folder, which is removed with
-    /// the server.
+    /// The path of the socket. By default it is in a temporary folder, which is
+    /// removed with the server.
     pub fn socket_path(mut self, path: impl Into<PathBuf>) -> Self {
         self.socket_path = Some(path.into());
         self
     }
 
-    /// Serves this model instead of a new one.
+    /// Serves this model instead of a new one. The settings of panes and profile
+    /// then have no effect.
     pub fn model(mut self, model: Model) -> Self {
         self.model = Some(Box::new(model));
         self
     }
 
-    /// Sets a fault from the start, like [`FakeHerdr::fault`]. Can be called several times.
+    /// Starts with a fault, as [`FakeHerdr::fault`] sets it later. More than one
+    /// can be given.
     pub fn fault(mut self, fault: Fault) -> Self {
         self.faults.push(fault);
         self
     }
 
-    /// Runs this program, given as a command and its arguments, in a pseudo-terminal behind
-    /// every pane, as a session leader and with the variables that Herdr sets.
-    /// `pane.process_info`, `pane.read` and the typing methods then act on the real program,
-    /// and the pane closes when the program ends. Without a program, a pane has no shell.
+    /// Runs this program, given as a command and its arguments, in a
+    /// pseudo-terminal behind every pane. It leads a session and has the variables
+    /// that Herdr sets. `pane.process_info`, `pane.read` and the typing methods then
+    /// work on this program, and its end closes the pane. Without a program, panes
+    /// have a simulated shell without a process.
     #[cfg(feature = "pty")]
     pub fn program<W: Into<std::ffi::OsString>>(
         mut self,
@@ -104,9 +107,9 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If a server listens at the path, if there is something that is not a socket, if the path
-    /// is too long, or if the folder or the thread cannot be made. The socket of a server that
-    /// has ended is replaced, as Herdr does.
+    /// If the path is taken by a running server or by something that is not a
+    /// socket, if it is too long, or if the folder, the thread or the program cannot
+    /// be created. The socket of a dead server is replaced, as Herdr does.
     pub fn start(self) -> io::Result<FakeHerdr> {
         let folder = match self.socket_path {
             None => Some(tempfile::Builder::new().prefix("fake-herdr").tempdir()?),
@@ -153,14 +156,15 @@ fn first_model(profile: Profile, panes: usize) -> Model {
     model
 }
 
-/// The real file system. A folder in a git repository is named after the repository.
+/// The file system of this machine. A folder in a git repository is named after the
+/// repository.
 fn folders() -> Folders {
     let home = std::env::var("HOME").unwrap_or_else(|_| "/".to_owned());
     let name = |path: &str| {
         let path = Path::new(path);
         let repository = path.ancestors().find(|folder| folder.join(".git").exists());
-        let called = repository.unwrap_or(path).to_string_lossy();
-        path.is_dir().then(|| last_part(&called).to_owned())
+        let named = repository.unwrap_or(path).to_string_lossy();
+        path.is_dir().then(|| last_part(&named).to_owned())
     };
     let mut folders = Folders::default();
     (folders.home, folders.name) = (home, name);

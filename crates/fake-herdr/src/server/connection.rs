@@ -1,4 +1,5 @@
-//! One connection: a request and its answer, or a stream, with the effect of faults.
+//! One connection: it reads a request and sends an answer or a stream, with the
+//! faults that are set.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -14,13 +15,14 @@ use super::queue::Turn;
 use super::shared::Shared;
 use crate::model::{Answer, Stream};
 
-/// The delay between two bytes of an answer that is sent byte by byte.
+/// The time between two bytes of an answer that is sent byte by byte.
 const BYTE_GAP: Duration = Duration::from_micros(200);
 
-/// Longer than any client waits.
+/// Longer than any client waits for an answer.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Serves a connection to its end. Errors only concern the client, which notices them.
+/// Serves a connection to its end. Its I/O errors are not reported here, because the
+/// client sees them.
 pub(super) fn serve(shared: &Shared, client: &UnixStream, hangup: &UnixStream, number: u64) {
     let connection = Connection { shared, client, hangup, number };
     let _ = connection.serve();
@@ -38,43 +40,42 @@ impl Connection<'_> {
         let Some(request) = self.receive() else {
             return Ok(());
         };
-        // A frozen server shows no other fault.
+        // A frozen process has no other fault at the same time.
         if !self.shared.wait_for_thaw(self.hangup) {
             return Ok(());
         }
-        // The request takes its turn before a fault is chosen, because a slow server delays all
-        // later requests.
-        let turn = self.shared.app.enter();
+        // Taken before the fault is chosen, so that a slow request delays all later ones.
+        let turn = self.shared.app.join();
         let text = String::from_utf8_lossy(&request).into_owned();
-        let fault = self.shared.with(|state, _| state.faults.strike(&method(&text)));
+        let fault = self.shared.with(|state, _| state.faults.take(&method(&text)));
         match fault {
             Some(Fault::NeverAnswers) => {
                 drop(turn);
-                self.note(&text, None);
+                self.record(&text, None);
                 line::wait_for_end(self.hangup, self.client, A_DAY);
                 Ok(())
             }
             Some(Fault::ClosesEarly) => {
-                self.note(&text, None);
+                self.record(&text, None);
                 Ok(())
             }
-            Some(Fault::JsonRpc) => self.say(turn, &text, &mangle::json_rpc(&text)),
+            Some(Fault::JsonRpc) => self.send_directly(turn, &text, &mangle::json_rpc(&text)),
             Some(Fault::Refuses { code, .. }) => {
-                self.say(turn, &text, &mangle::refusal(&text, &code))
+                self.send_directly(turn, &text, &mangle::refusal(&text, &code))
             }
             fault => self.answer(turn, &request, fault.as_ref()),
         }
     }
 
-    /// The request line; `None` if the client left or the connection is to be reset unread.
+    /// The request line; `None` if the client left or the connection is to be reset.
     fn receive(&self) -> Option<Vec<u8>> {
-        let strikes = |fault| self.shared.with(|state, _| state.faults.strike_exactly(fault));
-        if strikes(&Fault::Resets) {
-            // Closing with unread input resets the connection.
+        let take = |fault| self.shared.with(|state, _| state.faults.take_exact(fault));
+        if take(&Fault::Resets) {
+            // Closing a connection with unread bytes resets it.
             line::wait(self.hangup, Some(self.client), limits::SERVER_LINE_DEADLINE);
             return None;
         }
-        if strikes(&Fault::LooksLate) {
+        if take(&Fault::LooksLate) {
             line::wait(self.hangup, None, limits::SERVER_POLL);
         }
         match line::receive(self.client, self.hangup, self.shared.polls) {
@@ -83,26 +84,26 @@ impl Connection<'_> {
         }
     }
 
-    /// Lets the model answer, and sends the answer, possibly changed by a fault.
+    /// Sends the model's answer, under a fault if there is one.
     fn answer(&self, turn: Turn<'_>, request: &[u8], fault: Option<&Fault>) -> io::Result<()> {
         turn.wait();
         let slowness = match fault {
             Some(Fault::SlowApp(time)) => *time,
             _ => Duration::ZERO,
         };
-        // A server process that has ended applies nothing.
+        // A process that has ended by now does not apply the request.
         if line::wait(self.hangup, None, slowness) || !self.shared.wait_for_thaw(self.hangup) {
             return Ok(());
         }
         let answer = self.shared.with(|state, now| {
             #[cfg(feature = "pty")]
-            super::pty::refresh(state);
+            super::pty::update_model(state);
             let answer = state.model.request(now, request);
             let request = String::from_utf8_lossy(request).into_owned();
             state.log.push(self.number, now, request, answer.line().map(str::to_owned));
             answer
         });
-        // Other requests may continue while the answer is written or a stream is held.
+        // Another thread than the application thread writes the answer and the events.
         drop(turn);
         let Some(reply) = answer.line() else {
             return Ok(());
@@ -112,14 +113,15 @@ impl Connection<'_> {
             return Ok(());
         }
         if let Answer::Stream { mut stream, .. } = answer {
-            self.hold(&mut stream)?;
+            self.send_events(&mut stream)?;
         }
-        self.enter();
+        self.type_enter();
         Ok(())
     }
 
-    /// Presses the Enter of a typed prompt when it is due, even if no request comes.
-    fn enter(&self) {
+    /// Waits until a typed prompt gets its Enter, which must not depend on further
+    /// requests.
+    fn type_enter(&self) {
         loop {
             let due = self.shared.lock().model.next_enter();
             let Some(due) = due else { return };
@@ -150,17 +152,18 @@ impl Connection<'_> {
         }
     }
 
-    /// Sends events until the client sends something or the server ends the stream.
-    fn hold(&self, stream: &mut Stream) -> io::Result<()> {
+    /// Sends events until the client sends something or leaves, or the server ends the
+    /// stream.
+    fn send_events(&self, stream: &mut Stream) -> io::Result<()> {
         loop {
-            if !self.shared.wait_for_thaw(self.hangup) || line::stirred(self.client) {
+            if !self.shared.wait_for_thaw(self.hangup) || line::is_readable(self.client) {
                 return Ok(());
             }
             let (lines, now) = {
                 let mut state = self.shared.lock();
                 let now = self.shared.now();
                 #[cfg(feature = "pty")]
-                super::pty::refresh(&mut state);
+                super::pty::update_model(&mut state);
                 (state.model.tick(now, stream), now)
             };
             for line in lines {
@@ -173,15 +176,15 @@ impl Connection<'_> {
         }
     }
 
-    /// Sends an answer without asking the model.
-    fn say(&self, turn: Turn<'_>, request: &str, reply: &str) -> io::Result<()> {
+    /// Sends an answer that does not come from the model.
+    fn send_directly(&self, turn: Turn<'_>, request: &str, reply: &str) -> io::Result<()> {
         turn.wait();
         drop(turn);
-        self.note(request, Some(reply));
+        self.record(request, Some(reply));
         self.write(&mangle::line(reply))
     }
 
-    fn note(&self, request: &str, reply: Option<&str>) {
+    fn record(&self, request: &str, reply: Option<&str>) {
         self.shared.with(|state, at| {
             state.log.push(self.number, at, request.to_owned(), reply.map(str::to_owned));
         });
@@ -195,7 +198,7 @@ impl Connection<'_> {
     }
 }
 
-/// The method of a request, as far as it can be read.
+/// The method of a request; empty if the line cannot be parsed.
 fn method(request: &str) -> String {
     #[derive(Deserialize)]
     struct OnlyMethod {

@@ -1,4 +1,4 @@
-//! Faults that a server can be given.
+//! The faults that a server can have.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,91 +6,96 @@ use std::time::Duration;
 
 /// A way in which a server misbehaves.
 ///
-/// Each fault has a name for `--fault` and for control lines, which [`FromStr`] and
-/// [`Display`](fmt::Display) use. *Applied* means that the model applies the request before the
-/// answer goes wrong.
+/// Each has a name for `--fault` and for control lines, which [`FromStr`] reads and
+/// [`Display`](fmt::Display) writes. *Applied* and *not applied* say whether the model
+/// takes the request before the answer goes wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// `never`: reads the request, does not apply it, and keeps the connection open until the
-    /// client closes it.
+    /// `never`: not applied; the connection stays open without an answer until the
+    /// client leaves.
     NeverAnswers,
-    /// `late:MS`: applied at once, answered after this delay.
+    /// `late:MS`: applied at once; the answer comes after this time.
     AnswersLate(Duration),
-    /// `close`: reads the request, does not apply it, and closes the connection.
+    /// `close`: not applied; the connection closes once the request is read.
     ClosesEarly,
-    /// `reset`: closes the connection without reading the request, which resets it.
+    /// `reset`: not applied; the connection closes before the request is read, which
+    /// resets it.
     Resets,
-    /// `look-late`: does not find the request at the first look, as if the client were a moment
-    /// late, and looks again 100 ms later (protocol 7.3).
+    /// `look-late`: applied 100 ms later, as when the request comes just after the
+    /// server has looked for it (protocol 7.3).
     LooksLate,
-    /// `half-line`: applied; half of the answer is sent, then the connection closes.
+    /// `half-line`: applied; half of the answer comes, and the connection closes.
     HalfLine,
-    /// `byte-by-byte`: applied; every byte of the answer is sent separately.
+    /// `byte-by-byte`: applied; every byte of the answer is sent on its own.
     ByteByByte,
-    /// `two-lines`: applied; an additional line is sent in the same packet.
+    /// `two-lines`: applied; a second, unrequested line comes in the same packet.
     TwoLines,
-    /// `wrong-id`: applied; the answer has the id of another request.
+    /// `wrong-id`: applied; the answer carries the id of another request.
     WrongId,
-    /// `empty-id`: applied; the answer has the id `""`.
+    /// `empty-id`: applied; the answer carries the id `""`.
     EmptyId,
-    /// `null-id`: applied; the answer has the id `null`.
+    /// `null-id`: applied; the answer carries the id `null`.
     NullId,
-    /// `json-rpc`: not applied; the answer is one of herdr-core, which is another protocol
-    /// (protocol 8.1).
+    /// `json-rpc`: not applied; the answer is in the protocol of herdr-core, which is
+    /// another one (protocol 8.1).
     JsonRpc,
     /// `oversize`: applied; the answer has 10 MiB.
     Oversize,
     /// `invalid-utf8`: applied; the answer is not UTF-8.
     InvalidUtf8,
-    /// `unknown`: applied; the answer has fields and values that no known server sends.
+    /// `unknown`: applied; the answer has fields and values that no known
+    /// server sends.
     Unknown,
-    /// `refuse:METHOD` or `refuse:METHOD:CODE`: not applied; this method is refused with this
-    /// code, by default `internal_error`. Other methods work.
+    /// `refuse:METHOD` or `refuse:METHOD:CODE`: not applied; requests of this method
+    /// get an error with this code, `internal_error` by default.
     Refuses {
         /// The method.
         method: String,
         /// The error code of the answer.
         code: String,
     },
-    /// `slow:MS`: every request takes the application thread this long, one after the other.
+    /// `slow:MS`: applied after this time, during which the application thread handles
+    /// no other request.
     SlowApp(Duration),
-    /// `freeze`: like a stopped process. Connections are accepted and requests received, but
-    /// not answered. When the fault is cleared, everything that was received is applied.
+    /// `freeze`: like a stopped process. Clients can connect and send requests, but get
+    /// no answers. When the fault ends, these requests are applied.
     Frozen,
-    /// `full-backlog`: the backlog is full, so a non-blocking connect fails.
+    /// `full-backlog`: the backlog takes no further connection; a non-blocking connect
+    /// fails.
     FullBacklog,
     /// `gone`: there is no socket at the path.
     Gone,
-    /// `refusing`: there is a socket file without a listener.
+    /// `refusing`: the socket file exists, and no process listens at it.
     Refusing,
 }
 
 impl Fault {
-    /// Whether the fault is about connecting, not about answering a request: [`Fault::Frozen`],
-    /// [`Fault::FullBacklog`], [`Fault::Gone`] and [`Fault::Refusing`].
+    /// Whether the fault is about connecting and not about a single request:
+    /// [`Fault::Frozen`], [`Fault::FullBacklog`], [`Fault::Gone`] and
+    /// [`Fault::Refusing`].
     pub fn is_lasting(&self) -> bool {
         matches!(self, Self::Frozen | Self::FullBacklog | Self::Gone | Self::Refusing)
     }
 
-    /// Whether the fault affects a request of this method.
-    pub(super) fn concerns(&self, request_method: &str) -> bool {
+    /// Whether the fault changes the handling of a request of this method.
+    pub(super) fn applies_to(&self, request_method: &str) -> bool {
         match self {
             Self::Refuses { method, .. } => method == request_method,
-            // These have their effect before there is a request.
+            // These take effect before a request is read.
             Self::Resets | Self::LooksLate => false,
             other => !other.is_lasting(),
         }
     }
 }
 
-/// The name of a fault is not known.
+/// A text is not the name of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownFault(String);
 
 impl fmt::Display for UnknownFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = PLAIN.iter().map(|(name, _)| *name).collect();
+        let names: Vec<_> = WITHOUT_PARAMETER.iter().map(|(name, _)| *name).collect();
         write!(
             f,
             "there is no fault {:?}: expected {}, late:MS, slow:MS, refuse:METHOD or refuse:METHOD:CODE",
@@ -103,7 +108,7 @@ impl fmt::Display for UnknownFault {
 impl std::error::Error for UnknownFault {}
 
 /// The faults without a parameter.
-const PLAIN: [(&str, Fault); 18] = [
+const WITHOUT_PARAMETER: [(&str, Fault); 18] = [
     ("never", Fault::NeverAnswers),
     ("close", Fault::ClosesEarly),
     ("reset", Fault::Resets),
@@ -129,7 +134,7 @@ impl FromStr for Fault {
 
     fn from_str(text: &str) -> Result<Self, UnknownFault> {
         let unknown = || UnknownFault(text.to_owned());
-        if let Some((_, fault)) = PLAIN.iter().find(|(name, _)| *name == text) {
+        if let Some((_, fault)) = WITHOUT_PARAMETER.iter().find(|(name, _)| *name == text) {
             return Ok(fault.clone());
         }
         let (name, value) = text.split_once(':').ok_or_else(unknown)?;
@@ -156,14 +161,18 @@ impl fmt::Display for Fault {
             Self::SlowApp(time) => write!(f, "slow:{}", time.as_millis()),
             Self::Refuses { method, code } => write!(f, "refuse:{method}:{code}"),
             plain => {
-                let name = PLAIN.iter().find(|(_, fault)| fault == plain).map(|(name, _)| *name);
+                let name = WITHOUT_PARAMETER
+                    .iter()
+                    .find(|(_, fault)| fault == plain)
+                    .map(|(name, _)| *name);
                 f.write_str(name.unwrap_or_default())
             }
         }
     }
 }
 
-/// The faults that are set, each permanently or for a number of requests.
+/// The faults that are set, each until it is cleared or for a number of
+/// requests.
 #[derive(Debug, Default)]
 pub(super) struct Faults(Vec<(Fault, Option<u32>)>);
 
@@ -183,14 +192,14 @@ impl Faults {
         self.0.iter().any(|(known, _)| known == fault)
     }
 
-    /// The first fault that affects a request. It uses up one of its times.
-    pub(super) fn strike(&mut self, method: &str) -> Option<Fault> {
-        let place = self.0.iter().position(|(fault, _)| fault.concerns(method))?;
+    /// Returns the first fault that applies to a request, and uses one of its times.
+    pub(super) fn take(&mut self, method: &str) -> Option<Fault> {
+        let place = self.0.iter().position(|(fault, _)| fault.applies_to(method))?;
         self.use_up(place)
     }
 
-    /// This fault, if it is set. It uses up one of its times.
-    pub(super) fn strike_exactly(&mut self, fault: &Fault) -> bool {
+    /// Whether this fault is set; uses one of its times.
+    pub(super) fn take_exact(&mut self, fault: &Fault) -> bool {
         let place = self.0.iter().position(|(known, _)| known == fault);
         place.and_then(|place| self.use_up(place)).is_some()
     }
@@ -213,9 +222,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_back_to_their_faults() {
+    fn names_are_read_back() {
         let more = ["late:250", "slow:5", "refuse:pane.get:pane_not_found"];
-        for name in PLAIN.iter().map(|(name, _)| *name).chain(more) {
+        for name in WITHOUT_PARAMETER.iter().map(|(name, _)| *name).chain(more) {
             assert_eq!(name.parse::<Fault>().unwrap().to_string(), name);
         }
         let refuses =
@@ -234,13 +243,13 @@ mod tests {
         let mut faults = Faults::default();
         faults.set(Fault::HalfLine, Some(2));
         faults.set("refuse:ping".parse().unwrap(), None);
-        assert_eq!(faults.strike("x"), Some(Fault::HalfLine));
-        assert_eq!(faults.strike("x"), Some(Fault::HalfLine));
-        assert_eq!(faults.strike("x"), None);
-        assert!(faults.strike("ping").is_some() && faults.strike("ping").is_some());
+        assert_eq!(faults.take("x"), Some(Fault::HalfLine));
+        assert_eq!(faults.take("x"), Some(Fault::HalfLine));
+        assert_eq!(faults.take("x"), None);
+        assert!(faults.take("ping").is_some() && faults.take("ping").is_some());
         faults.set(Fault::Frozen, None);
-        assert!(faults.has(&Fault::Frozen) && faults.strike("x").is_none());
+        assert!(faults.has(&Fault::Frozen) && faults.take("x").is_none());
         faults.clear();
-        assert!(!faults.has(&Fault::Frozen) && faults.strike("ping").is_none());
+        assert!(!faults.has(&Fault::Frozen) && faults.take("ping").is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Reading the line of a connection, and writing (protocol 7.3).
+//! Reads the one line of a connection, and writes answers (protocol 7.3).
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -9,20 +9,20 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
-/// What was received.
+/// The result of reading a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Received {
-    /// A line without its newline. Bytes after it are not read, so that closing resets the
-    /// connection, as on the real server.
+    /// A line without its newline. Bytes after it stay unread, so that closing the
+    /// connection resets it, as on the real server.
     Line(Vec<u8>),
-    /// The client closed, was too slow or sent too much. It gets no answer.
+    /// The client left, was too slow or sent too much. It gets no answer.
     Nothing,
-    /// The server ends the connection.
+    /// The server closes the connection.
     Hangup,
 }
 
-/// Reads until the newline. With `poll`, input that is not there at once is looked for every
-/// 100 ms.
+/// Reads until the newline. With `poll` it looks only every 100 ms for bytes that have
+/// not come yet.
 pub(super) fn receive(connection: &UnixStream, hangup: &UnixStream, poll: bool) -> Received {
     let end = Instant::now() + limits::SERVER_LINE_DEADLINE;
     let mut line = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn receive(connection: &UnixStream, hangup: &UnixStream, poll: bool) 
     }
 }
 
-/// Writes everything, for at most `patience` if the client does not read.
+/// Writes all bytes; waits at most `patience` for a client that does not read.
 pub(super) fn send(
     connection: &UnixStream,
     hangup: &UnixStream,
@@ -83,7 +83,7 @@ pub(super) fn send(
                 }
                 let mut ready =
                     [PollFd::new(hangup, PollFlags::IN), PollFd::new(connection, PollFlags::OUT)];
-                let _ = rustix::event::poll(&mut ready, Some(&timespec(left)));
+                let _ = rustix::event::poll(&mut ready, timespec(left).as_ref());
                 if !ready[0].revents().is_empty() {
                     return Err(io::ErrorKind::ConnectionAborted.into());
                 }
@@ -95,8 +95,8 @@ pub(super) fn send(
     Ok(())
 }
 
-/// Waits until the connection, if there is one, is readable or the time has passed. Returns
-/// true if the server ends the connection.
+/// Waits until the connection, if one is given, is readable or the time is over;
+/// `true` if the server closes the connection.
 pub(super) fn wait(
     hangup: &UnixStream,
     connection: Option<&UnixStream>,
@@ -104,40 +104,38 @@ pub(super) fn wait(
 ) -> bool {
     let mut ready = vec![PollFd::new(hangup, PollFlags::IN)];
     ready.extend(connection.map(|connection| PollFd::new(connection, PollFlags::IN)));
-    let _ = rustix::event::poll(&mut ready, Some(&timespec(longest)));
+    let _ = rustix::event::poll(&mut ready, timespec(longest).as_ref());
     !ready[0].revents().is_empty()
 }
 
-/// Waits until the client has closed or the time has passed. Returns true if it has, or if the
-/// server ends the connection. A client that has only closed its sending direction is still
-/// there.
+/// Waits until the client has left or the time is over; `true` if the client has left
+/// or the server closes the connection. A client that has only shut down its writing
+/// side has not left.
 pub(super) fn wait_for_end(
     hangup: &UnixStream,
     connection: &UnixStream,
     longest: Duration,
 ) -> bool {
-    // A hangup is always reported.
+    // A hangup is reported even if no events are requested.
     let mut ready =
         [PollFd::new(hangup, PollFlags::IN), PollFd::new(connection, PollFlags::empty())];
-    let _ = rustix::event::poll(&mut ready, Some(&timespec(longest)));
+    let _ = rustix::event::poll(&mut ready, timespec(longest).as_ref());
     ready.iter().any(|ready| !ready.revents().is_empty())
 }
 
-fn timespec(time: Duration) -> Timespec {
-    Timespec {
-        tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: time.subsec_nanos().into(),
-    }
+/// The timeout of a poll; `None`, for ever, if the time is too long for the system.
+fn timespec(time: Duration) -> Option<Timespec> {
+    time.try_into().ok()
 }
 
-/// Whether the client has closed without sending anything more.
+/// Whether the client has left without sending anything.
 pub(super) fn has_left(connection: &UnixStream) -> bool {
     let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
     matches!(rustix::net::recv(connection, &mut [0; 1], flags), Ok((_, 0)))
 }
 
-/// Whether the client has sent something or closed.
-pub(super) fn stirred(connection: &UnixStream) -> bool {
+/// Whether the client has sent something or left.
+pub(super) fn is_readable(connection: &UnixStream) -> bool {
     let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
     !matches!(rustix::net::recv(connection, &mut [0; 1], flags), Err(Errno::AGAIN | Errno::INTR))
 }

@@ -1,5 +1,5 @@
-//! The thread that owns the socket. It binds, accepts, binds again after a handoff or an
-//! outage, and joins all connections at the end.
+//! The thread that owns the socket: it binds the socket, again after a handoff or an
+//! outage, accepts connections, and joins their threads in the end.
 
 use std::io;
 use std::sync::Arc;
@@ -10,81 +10,81 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::connection;
 use super::line;
-use super::shared::{Shared, Socket, Wish};
-use super::socket::{Bound, SocketFile, Stuffing};
+use super::shared::{Shared, Socket, Target};
+use super::socket::{Bound, FullBacklog, SocketFile};
 
 /// The pause after a failed accept.
 const AFTER_FAILURE: Duration = Duration::from_millis(10);
 
 pub(super) struct Listener {
     shared: Arc<Shared>,
-    /// `None` while there is no listener.
+    /// `None` while no process listens.
     bound: Option<Bound>,
     /// The file of a closed socket.
-    left: Option<SocketFile>,
+    closed_file: Option<SocketFile>,
     generation: u64,
-    stuffing: Option<Stuffing>,
-    /// How many connections filled a backlog and have not been accepted yet.
-    stuffed: usize,
+    full_backlog: Option<FullBacklog>,
+    /// The connections that have filled a backlog and are still to be accepted.
+    fillers: usize,
     connections: Vec<JoinHandle<()>>,
 }
 
 impl Listener {
     pub(super) fn bind(shared: Arc<Shared>) -> io::Result<Self> {
-        let generation = shared.wish().generation;
+        let generation = shared.target().generation;
         let bound = Some(Bound::at(shared.path())?);
         let mut listener = Self {
             shared,
             bound,
-            left: None,
+            closed_file: None,
             generation,
-            stuffing: None,
-            stuffed: 0,
+            full_backlog: None,
+            fillers: 0,
             connections: Vec::new(),
         };
-        let wish = listener.shared.wish();
-        listener.follow(wish);
+        let target = listener.shared.target();
+        listener.apply(target);
         Ok(listener)
     }
 
-    /// Serves until the server stops. A failed accept does not end it. It would on 0.8.2, but
-    /// that would hide what a test is about.
+    /// Serves until the server stops. A transient failure of accept does not end it,
+    /// unlike on 0.8.2, because that would hide the subject of a test.
     pub(super) fn run(mut self) {
         loop {
-            let wish = self.shared.wish();
-            if wish.stop {
+            let target = self.shared.target();
+            if target.stop {
                 break;
             }
-            let mut ready = vec![PollFd::new(self.shared.bell().hear(), PollFlags::IN)];
-            if let Some(bound) = self.bound.as_ref().filter(|_| wish.accepts) {
+            let mut ready = vec![PollFd::new(self.shared.waker().receiver(), PollFlags::IN)];
+            if let Some(bound) = self.bound.as_ref().filter(|_| target.accepts) {
                 ready.push(PollFd::new(bound.socket(), PollFlags::IN));
             }
             if rustix::event::poll(&mut ready, None).is_err() {
                 continue;
             }
-            let rings = !ready[0].revents().is_empty();
-            let knocks = ready.get(1).is_some_and(|knock| !knock.revents().is_empty());
-            if rings {
-                self.shared.bell().quiet();
-                let wish = self.shared.wish();
-                self.follow(wish);
-            } else if knocks {
+            let woken = !ready[0].revents().is_empty();
+            let connects = ready.get(1).is_some_and(|socket| !socket.revents().is_empty());
+            if woken {
+                self.shared.waker().drain();
+                let target = self.shared.target();
+                self.apply(target);
+            } else if connects {
                 self.accept();
             }
         }
         self.end();
     }
 
-    /// Changes the socket to the wanted state.
-    fn follow(&mut self, wish: Wish) {
+    /// Brings the socket into its target state.
+    fn apply(&mut self, target: Target) {
         let mut replaced = self.bound.is_none();
         let path = self.shared.path();
         let mut failure = None;
-        match wish.socket {
+        match target.socket {
             Socket::Listening => {
-                let another = wish.generation != self.generation;
+                let new_process = target.generation != self.generation;
                 match &mut self.bound {
-                    Some(bound) if another => {
+                    Some(bound) if new_process => {
                         failure = bound.renew(path).err();
                         replaced = true;
                     }
@@ -98,30 +98,30 @@ impl Listener {
             Socket::Refusing => self.close(),
             Socket::Gone => self.remove(),
         }
-        self.generation = wish.generation;
+        self.generation = target.generation;
         if failure.is_some() {
-            // The old socket belongs to a process that has ended.
+            // The old socket belongs to a process that is gone.
             self.close();
         }
         if replaced || self.bound.is_none() {
-            // Connections that filled the backlog are gone with the old socket.
-            (self.stuffing, self.stuffed) = (None, 0);
+            // The connections that filled the backlog are gone with the old socket.
+            (self.full_backlog, self.fillers) = (None, 0);
         }
-        self.fill(wish.full);
-        self.shared.follow(wish, failure);
+        self.fill(target.full_backlog);
+        self.shared.set_applied(target, failure);
     }
 
-    /// Closes the socket. Its file stays.
+    /// Closes the socket and keeps its file.
     fn close(&mut self) {
         if let Some(bound) = self.bound.take() {
-            self.left = Some(bound.file());
+            self.closed_file = Some(bound.file());
         }
     }
 
-    /// Closes the socket and removes its file, but not the file of another process.
+    /// Closes the socket and removes its file, unless another process has replaced it.
     fn remove(&mut self) {
         self.close();
-        if let Some(file) = self.left.take() {
+        if let Some(file) = self.closed_file.take() {
             file.remove(self.shared.path());
         }
     }
@@ -131,12 +131,12 @@ impl Listener {
         let Some(bound) = &self.bound else {
             return;
         };
-        match &self.stuffing {
-            None if full => self.stuffing = bound.stuff(self.shared.path()).ok(),
-            Some(stuffing) if !full => {
-                self.stuffed += stuffing.len();
-                self.stuffing = None;
-                bound.unstuff();
+        match &self.full_backlog {
+            None if full => self.full_backlog = bound.fill_backlog(self.shared.path()).ok(),
+            Some(full_backlog) if !full => {
+                self.fillers += full_backlog.len();
+                self.full_backlog = None;
+                bound.reopen_backlog();
             }
             _ => {}
         }
@@ -144,13 +144,13 @@ impl Listener {
 
     fn accept(&mut self) {
         let Some(connection) = self.bound.as_ref().and_then(Bound::accept) else {
-            // For example, there are no free descriptors. The connection stays in the backlog.
-            line::wait(self.shared.bell().hear(), None, AFTER_FAILURE);
+            // For example there are no free descriptors. The client keeps waiting.
+            line::wait(self.shared.waker().receiver(), None, AFTER_FAILURE);
             return;
         };
-        if self.stuffed > 0 && line::has_left(&connection) {
-            // This connection filled the backlog; it is not a client.
-            self.stuffed -= 1;
+        if self.fillers > 0 && line::has_left(&connection) {
+            // This connection filled the backlog; it does not belong to a client.
+            self.fillers -= 1;
             return;
         }
         self.connections.retain(|thread| !thread.is_finished());
@@ -158,14 +158,14 @@ impl Listener {
         let shared = Arc::clone(&self.shared);
         let thread = thread::Builder::new()
             .name(format!("fake-herdr-{number}"))
-            .spawn(move || connection::serve(&shared, &connection, hangup.hear(), number));
+            .spawn(move || connection::serve(&shared, &connection, hangup.receiver(), number));
         self.connections.extend(thread);
     }
 
-    /// Closes the socket, removes the file and joins all threads.
+    /// Closes the socket, removes its file and joins all threads.
     pub(super) fn end(mut self) {
         self.remove();
-        // This also ends the other connections, as after `server.stop`.
+        // `server.stop` ends all connections as well, and this wakes them.
         self.shared.stop();
         #[cfg(feature = "pty")]
         super::pty::end(&self.shared);

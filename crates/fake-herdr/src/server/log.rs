@@ -1,19 +1,20 @@
-//! The requests and their answers.
+//! The log of requests and answers.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// How many exchanges are kept, and how many bytes of their lines, since a client may send 1
-/// MiB each time.
+/// The most exchanges that are kept.
 const KEPT: usize = 10_000;
+
+/// The most bytes that are kept, because a request can have a mebibyte.
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
 
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exchange {
-    /// Its number among all exchanges since the start, from 0. It does not change when older
-    /// exchanges are dropped.
+    /// The number among all exchanges since the start, from 0. It does not change when
+    /// older exchanges are dropped.
     pub number: u64,
     /// The number of the connection, from 1, in the order of accepting.
     pub connection: u64,
@@ -21,8 +22,8 @@ pub struct Exchange {
     pub at: Duration,
     /// The line without its newline. Bytes that are not UTF-8 are replaced.
     pub request: String,
-    /// The answer without its newline, before a fault changed it; `None` if the connection was
-    /// closed without an answer. Events of a stream are not kept.
+    /// The answer without its newline, before a fault changed it; `None` if the
+    /// connection was closed without an answer. The events of a stream are not kept.
     pub reply: Option<String>,
 }
 
@@ -62,8 +63,8 @@ impl Log {
         self.bytes += exchange.size();
         self.exchanges.push_back(exchange);
         while self.exchanges.len() > KEPT || self.bytes > KEPT_BYTES {
-            let forgotten = self.exchanges.pop_front();
-            self.bytes -= forgotten.map_or(self.bytes, |exchange| exchange.size());
+            let dropped = self.exchanges.pop_front();
+            self.bytes -= dropped.map_or(self.bytes, |exchange| exchange.size());
         }
     }
 
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_are_forgotten_and_the_numbers_stay() {
+    fn the_oldest_are_dropped_and_the_numbers_stay() {
         let log = filled(KEPT + 5, 1).exchanges();
         assert_eq!((log.len(), log[0].number), (KEPT, 5));
         assert_eq!(log[KEPT - 1].number, 10_004);

@@ -1,4 +1,4 @@
-//! Answers that are changed by a fault.
+//! Answers that a fault has changed.
 
 use serde_json::{Map, Value, json};
 
@@ -7,27 +7,27 @@ use super::fault::Fault;
 /// The length of an oversize answer.
 const OVERSIZE: usize = 10 * 1024 * 1024;
 
-/// The bytes of an answer under a fault, with the newline. `None` if the fault does not change
-/// the answer.
+/// The bytes to send for an answer under a fault, with the newline. `None` if the
+/// fault does not change the bytes.
 pub(super) fn mangle(fault: &Fault, reply: &str) -> Option<Vec<u8>> {
-    let with_id = |id: Value| edit(reply, |whole| _ = whole.insert("id".to_owned(), id));
+    let with_id = |id: Value| edit(reply, |answer| _ = answer.insert("id".to_owned(), id));
     let text = match fault {
         Fault::HalfLine => return Some(reply.as_bytes()[..reply.len() / 2].to_vec()),
         Fault::TwoLines => format!("{reply}\n{}", json!({ "id": "uninvited", "result": {} })),
         Fault::WrongId => with_id("of-another-request".into()),
         Fault::EmptyId => with_id("".into()),
         Fault::NullId => with_id(Value::Null),
-        Fault::Oversize => edit(reply, |whole| {
+        Fault::Oversize => edit(reply, |answer| {
             let padding = OVERSIZE.saturating_sub(reply.len());
-            whole.insert("padding".to_owned(), "x".repeat(padding).into());
+            answer.insert("padding".to_owned(), "x".repeat(padding).into());
         }),
-        Fault::Unknown => edit(reply, |whole| {
-            whole.insert("trace".to_owned(), json!({ "span": [1, null] }));
-            whole.values_mut().for_each(estrange);
+        Fault::Unknown => edit(reply, |answer| {
+            answer.insert("trace".to_owned(), json!({ "span": [1, null] }));
+            answer.values_mut().for_each(add_unknown);
         }),
         Fault::InvalidUtf8 => {
             let mut bytes = line(reply);
-            // Inside the line, so that only the text is wrong and not the end.
+            // Not at the end, so that the newline still ends the line.
             bytes.insert(1, 0xff);
             return Some(bytes);
         }
@@ -36,12 +36,11 @@ pub(super) fn mangle(fault: &Fault, reply: &str) -> Option<Vec<u8>> {
     Some(line(&text))
 }
 
-/// The answer of herdr-core to a method that it does not know.
+/// The answer of herdr-core to a request that it does not know.
 pub(super) fn json_rpc(request: &str) -> String {
-    let id = serde_json::from_str::<Value>(request).ok().and_then(|whole| whole.get("id").cloned());
     json!({
         "jsonrpc": "2.0",
-        "id": id,
+        "id": id_of(request),
         "error": {
             "code": -32601,
             "message": "method not found",
@@ -52,30 +51,32 @@ pub(super) fn json_rpc(request: &str) -> String {
 }
 
 pub(super) fn refusal(request: &str, code: &str) -> String {
-    let id = serde_json::from_str::<Value>(request).ok().and_then(|whole| whole.get("id").cloned());
-    json!({ "id": id, "error": { "code": code, "message": "refused by a fault" } }).to_string()
+    json!({ "id": id_of(request), "error": { "code": code, "message": "refused by a fault" } })
+        .to_string()
+}
+
+fn id_of(request: &str) -> Option<Value> {
+    serde_json::from_str::<Value>(request).ok()?.get("id").cloned()
 }
 
 pub(super) fn line(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len() + 1);
-    bytes.extend_from_slice(text.as_bytes());
-    bytes.push(b'\n');
-    bytes
+    format!("{text}\n").into_bytes()
 }
 
 /// Changes the outermost object of an answer.
 fn edit(reply: &str, change: impl FnOnce(&mut Map<String, Value>)) -> String {
     match serde_json::from_str(reply) {
-        Ok(Value::Object(mut whole)) => {
-            change(&mut whole);
-            Value::Object(whole).to_string()
+        Ok(Value::Object(mut answer)) => {
+            change(&mut answer);
+            Value::Object(answer).to_string()
         }
         _ => reply.to_owned(),
     }
 }
 
-/// Adds fields to every object, and replaces values that clients might take for a closed set.
-fn estrange(value: &mut Value) {
+/// Adds a field to every object, and replaces values that clients might take for a
+/// closed set.
+fn add_unknown(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut() {
@@ -83,12 +84,12 @@ fn estrange(value: &mut Value) {
                 if open && value.is_string() {
                     *value = "of_the_future".into();
                 } else {
-                    estrange(value);
+                    add_unknown(value);
                 }
             }
             fields.insert("of_the_future".to_owned(), json!({ "since": 99 }));
         }
-        Value::Array(items) => items.iter_mut().for_each(estrange),
+        Value::Array(items) => items.iter_mut().for_each(add_unknown),
         _ => {}
     }
 }

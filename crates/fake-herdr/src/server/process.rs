@@ -1,5 +1,5 @@
-//! The processes of process groups, as `/proc` lists them. On systems other than Linux nothing
-//! is known about them.
+//! The processes of process groups, from `/proc`. On other systems than Linux the
+//! lists are empty.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,8 +9,8 @@ use rustix::process::Pid;
 
 use crate::model::PaneProcess;
 
-/// The processes of some process groups, the leader of each first. The list of all processes is
-/// read only once.
+/// The processes of several groups, each with its leader first. Reads the list of all
+/// processes only once.
 pub(super) fn of_groups(groups: &[i32]) -> BTreeMap<i32, Vec<PaneProcess>> {
     let mut found: BTreeMap<i32, Vec<PaneProcess>> = BTreeMap::new();
     for (pid, group) in all().filter(|(_, group)| groups.contains(group)) {
@@ -22,23 +22,23 @@ pub(super) fn of_groups(groups: &[i32]) -> BTreeMap<i32, Vec<PaneProcess>> {
     found
 }
 
-/// Whether a process group has a running process.
+/// Whether a process of the group still runs.
 pub(super) fn is_alive(group: Pid) -> bool {
-    // Without a list of processes, one that waits to be reaped counts as running.
+    // Without `/proc`, a process that waits to be reaped counts as running.
     rustix::process::test_kill_process_group(group).is_ok()
         && (!cfg!(target_os = "linux")
             || all().any(|(_, member)| member == group.as_raw_nonzero().get()))
 }
 
-/// All running processes with their groups.
+/// Every running process, with its group.
 fn all() -> impl Iterator<Item = (u32, i32)> {
     let entries = fs::read_dir("/proc").into_iter().flatten();
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
     pids.filter_map(|pid| Some((pid, group_of(pid)?)))
 }
 
-/// Reads the third and the fifth field of `stat`. The second one is a name in parentheses that
-/// may contain spaces. `None` for a process that has ended.
+/// The process group, which is the fifth field of `stat`; `None` for a process that
+/// has ended. The second field is a name in parentheses and may contain blanks.
 fn group_of(pid: u32) -> Option<i32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();

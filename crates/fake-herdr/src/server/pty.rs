@@ -1,4 +1,4 @@
-//! Real programs behind the panes: which pane has which terminal.
+//! The real programs behind the panes.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,18 +11,18 @@ use super::process;
 use super::shared::{Shared, State, environment};
 use super::terminal::Terminal;
 
-/// The terminals, by the keys of their panes.
+/// The programs behind the panes, by the key of the pane.
 #[derive(Debug)]
 pub(super) struct Terminals {
     command: Vec<OsString>,
     socket: PathBuf,
     server: Weak<Shared>,
     live: BTreeMap<u64, Terminal>,
-    /// The threads of terminals that are being closed.
-    leaving: Vec<JoinHandle<()>>,
+    /// The threads of programs that are ending.
+    ending: Vec<JoinHandle<()>>,
 }
 
-/// Runs a command behind all present and later panes.
+/// Runs a command behind every present and future pane.
 pub(super) fn run_everywhere(shared: &Arc<Shared>, command: Vec<OsString>) -> io::Result<()> {
     if command.is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the program has no name"));
@@ -33,14 +33,14 @@ pub(super) fn run_everywhere(shared: &Arc<Shared>, command: Vec<OsString>) -> io
         socket: shared.path().to_owned(),
         server: Arc::downgrade(shared),
         live: BTreeMap::new(),
-        leaving: Vec::new(),
+        ending: Vec::new(),
     });
     start_missing(&mut state)
 }
 
-/// Updates the terminals after a change of the model: starts programs for new panes, ends those
-/// of closed panes, and passes typed bytes on.
-pub(super) fn follow(state: &mut State) {
+/// Updates the programs after a change of the model: starts those of new panes, ends
+/// those of closed panes and passes typed bytes on.
+pub(super) fn update_programs(state: &mut State) {
     let Some(terminals) = &mut state.terminals else {
         return;
     };
@@ -49,10 +49,10 @@ pub(super) fn follow(state: &mut State) {
     let gone: Vec<u64> = terminals.live.keys().copied().filter(|key| !attached(*key)).collect();
     for key in gone {
         if let Some(terminal) = terminals.live.remove(&key) {
-            terminals.leaving.push(terminal.end());
+            terminals.ending.push(terminal.end());
         }
     }
-    terminals.leaving.retain(|thread| !thread.is_finished());
+    terminals.ending.retain(|thread| !thread.is_finished());
     for (key, pane, ..) in &entries {
         if let Some(terminal) = terminals.live.get(key) {
             let typed = state.model.take_typed(pane);
@@ -61,12 +61,12 @@ pub(super) fn follow(state: &mut State) {
             }
         }
     }
-    // If a program cannot be started, its pane has no shell.
+    // A program that cannot be started leaves its pane without a shell.
     let _ = start_missing(state);
 }
 
-/// Reads the terminals before a request: what they show and run.
-pub(super) fn refresh(state: &mut State) {
+/// Updates the model before a request, with the screens and processes of the terminals.
+pub(super) fn update_model(state: &mut State) {
     let Some(terminals) = &state.terminals else {
         return;
     };
@@ -95,7 +95,7 @@ pub(super) fn end(shared: &Shared) {
         return;
     };
     let ending = terminals.live.into_values().map(Terminal::end);
-    for thread in ending.chain(terminals.leaving).collect::<Vec<_>>() {
+    for thread in ending.chain(terminals.ending).collect::<Vec<_>>() {
         let _ = thread.join();
     }
 }
@@ -123,7 +123,7 @@ fn start_missing(state: &mut State) -> io::Result<()> {
     Ok(())
 }
 
-/// The program of a pane has ended, so the pane closes.
+/// Removes a pane whose program has ended.
 fn exit(server: &Shared, key: u64) {
     server.with(|state, now| {
         let pane = state.model.pane_entries().into_iter().find(|pane| pane.0 == key);

@@ -1,10 +1,10 @@
-//! The queue for the application thread. Requests are processed one after the other, in the
-//! order in which they were complete.
+//! The order in which connections use the application: one request after the other,
+//! in the order in which they were complete.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The requests that wait, the first of which has its turn.
+/// The requests that wait for the application; the first one has its turn.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
@@ -14,10 +14,10 @@ pub(super) struct Queue {
 #[derive(Debug, Default)]
 struct Waiting {
     next: u64,
-    line: VecDeque<u64>,
+    numbers: VecDeque<u64>,
 }
 
-/// The turn of one request. Dropping it lets the next one have its turn.
+/// The place of one request. Dropping it gives the turn to the next one.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     queue: &'a Queue,
@@ -25,12 +25,12 @@ pub(super) struct Turn<'a> {
 }
 
 impl Queue {
-    /// Waits for a turn. A plain lock would not keep the order.
-    pub(super) fn enter(&self) -> Turn<'_> {
+    /// Joins the queue. A mutex would not keep the order.
+    pub(super) fn join(&self) -> Turn<'_> {
         let mut waiting = self.lock();
         let number = waiting.next;
         waiting.next += 1;
-        waiting.line.push_back(number);
+        waiting.numbers.push_back(number);
         Turn { queue: self, number }
     }
 
@@ -42,16 +42,14 @@ impl Queue {
 impl Turn<'_> {
     /// Waits until all earlier requests are done.
     pub(super) fn wait(&self) {
-        let mut waiting = self.queue.lock();
-        while waiting.line.front() != Some(&self.number) {
-            waiting = self.queue.moved.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
+        let not_first = |waiting: &mut Waiting| waiting.numbers.front() != Some(&self.number);
+        drop(self.queue.moved.wait_while(self.queue.lock(), not_first));
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.queue.lock().line.retain(|number| *number != self.number);
+        self.queue.lock().numbers.retain(|number| *number != self.number);
         self.queue.moved.notify_all();
     }
 }
@@ -63,12 +61,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_comes_first_is_served_first() {
+    fn requests_are_served_in_order() {
         let queue = Queue::default();
         let served = Mutex::new(Vec::new());
         thread::scope(|scope| {
-            let first = queue.enter();
-            let turns: Vec<_> = (1..=20).map(|_| queue.enter()).collect();
+            let first = queue.join();
+            let turns: Vec<_> = (1..=20).map(|_| queue.join()).collect();
             for turn in turns.into_iter().rev() {
                 let served = &served;
                 scope.spawn(move || {
@@ -81,6 +79,6 @@ mod tests {
             drop(first);
         });
         assert_eq!(*served.lock().unwrap(), (1..=20).collect::<Vec<_>>());
-        assert!(queue.lock().line.is_empty());
+        assert!(queue.lock().numbers.is_empty());
     }
 }

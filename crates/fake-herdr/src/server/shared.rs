@@ -6,34 +6,35 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::alarm::Alarm;
 use super::fault::{Fault, Faults};
 use super::line;
 use super::log::Log;
 use super::queue::Queue;
+use super::waker::Waker;
 use crate::model::Model;
 
-/// The state behind one lock, as Herdr has one application thread.
+/// The state that changes. It has one lock, as Herdr has one application thread.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) model: Model,
     pub(super) log: Log,
     pub(super) faults: Faults,
-    /// Ends every connection of the present server process.
-    hangup: Arc<Alarm>,
+    /// Ends every connection of the current process behind the socket.
+    hangup: Arc<Waker>,
     stopped: bool,
     ended: bool,
-    /// Why there is no socket although there should be one.
+    /// Why there is no socket at the path although there should be one.
     pub(super) unbound: Option<String>,
-    /// Counts the changes, and up to which of them the listener has followed.
+    /// The number of changes so far.
     changes: u64,
-    followed: u64,
+    /// The number of changes that the listener has applied to the socket.
+    applied: u64,
     #[cfg(feature = "pty")]
     pub(super) terminals: Option<super::pty::Terminals>,
 }
 
 impl State {
-    /// Whether a server process listens.
+    /// Whether a process listens at the socket.
     fn is_up(&self) -> bool {
         !self.faults.has(&Fault::Gone) && !self.faults.has(&Fault::Refusing)
     }
@@ -42,15 +43,15 @@ impl State {
 #[derive(Debug)]
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// Requests wait here for their turn.
+    /// The order in which requests are handled.
     pub(super) app: Queue,
     changed: Condvar,
     started: Instant,
     path: PathBuf,
-    /// Whether input that is not there at once is looked for every 100 ms.
+    /// Connections look for their request only every 100 ms.
     pub(super) polls: bool,
-    /// Wakes the listener.
-    bell: Alarm,
+    /// Wakes the listener when the state has changed.
+    waker: Waker,
 }
 
 impl Shared {
@@ -60,17 +61,15 @@ impl Shared {
         path: PathBuf,
         polls: bool,
     ) -> io::Result<Self> {
-        let hangup = Arc::new(Alarm::new()?);
-        let log = Log::default();
         Ok(Self {
             state: Mutex::new(State {
                 model,
-                log,
+                log: Log::default(),
                 faults,
-                hangup,
+                hangup: Arc::new(Waker::new()?),
                 stopped: false,
                 changes: 0,
-                followed: 0,
+                applied: 0,
                 ended: false,
                 unbound: None,
                 #[cfg(feature = "pty")]
@@ -81,7 +80,7 @@ impl Shared {
             started: Instant::now(),
             path,
             polls,
-            bell: Alarm::new()?,
+            waker: Waker::new()?,
         })
     }
 
@@ -93,11 +92,12 @@ impl Shared {
         self.started.elapsed()
     }
 
-    pub(super) fn bell(&self) -> &Alarm {
-        &self.bell
+    pub(super) fn waker(&self) -> &Waker {
+        &self.waker
     }
 
-    /// If a thread panicked, the model may at worst be between two requests.
+    /// Locks the state. A panic leaves it usable, because at worst one request is
+    /// only half applied.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -110,7 +110,7 @@ impl Shared {
         self.changed.wait_timeout(state, longest).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Changes the state and wakes all threads that wait for it.
+    /// Changes the state and notifies all threads that wait for a change.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut State, Duration) -> T) -> T {
         let mut state = self.lock();
         let (generation, up) = (state.model.generation(), state.is_up());
@@ -118,22 +118,22 @@ impl Shared {
         state.changes += 1;
         let another_process = state.model.generation() != generation;
         if another_process || up && !state.is_up() {
-            // Without a new alarm, the old one would also end the connections of the new
-            // process. In that case the old connections stay open.
-            if let Ok(fresh) = Alarm::new() {
-                std::mem::replace(&mut state.hangup, Arc::new(fresh)).ring_for_good();
+            // If there is no new waker, the old connections stay open: the old waker
+            // would also end the connections of the new process.
+            if let Ok(fresh) = Waker::new() {
+                std::mem::replace(&mut state.hangup, Arc::new(fresh)).wake_forever();
             }
         }
         #[cfg(feature = "pty")]
-        super::pty::follow(&mut state);
+        super::pty::update_programs(&mut state);
         drop(state);
         self.changed.notify_all();
-        self.bell.ring();
+        self.waker.wake();
         result
     }
 
-    /// Counts a connection, and returns the alarm that ends it.
-    pub(super) fn accept(&self) -> (u64, Arc<Alarm>) {
+    /// Numbers a new connection and returns the waker that ends it.
+    pub(super) fn accept(&self) -> (u64, Arc<Waker>) {
         let mut state = self.lock();
         let number = state.log.accept();
         let hangup = Arc::clone(&state.hangup);
@@ -142,8 +142,8 @@ impl Shared {
         (number, hangup)
     }
 
-    /// Waits while the server is frozen. Returns false if the server process of this connection
-    /// ends before that.
+    /// Waits while the server is frozen; `false` if the process behind this
+    /// connection ends before it thaws.
     pub(super) fn wait_for_thaw(&self, hangup: &UnixStream) -> bool {
         let mut state = self.lock();
         while state.faults.has(&Fault::Frozen) {
@@ -155,45 +155,44 @@ impl Shared {
         true
     }
 
-    /// Waits until the socket is gone for good.
+    /// Waits until the server has ended and its socket is gone.
     pub(super) fn wait_for_end(&self) {
-        let mut state = self.lock();
-        while !state.ended {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+        drop(self.changed.wait_while(self.lock(), |state| !state.ended));
     }
 
-    /// Changes the state, and waits until the socket has been changed accordingly.
+    /// Changes the state and waits until the listener has applied it to the socket.
     pub(super) fn with_socket<T>(&self, work: impl FnOnce(&mut State, Duration) -> T) -> T {
         let result = self.with(work);
-        let mut state = self.lock();
+        let state = self.lock();
         let changes = state.changes;
-        while state.followed < changes && !state.stopped && !state.ended {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+        drop(
+            self.changed.wait_while(state, |state| {
+                state.applied < changes && !state.stopped && !state.ended
+            }),
+        );
         result
     }
 
-    /// Records that the listener has changed the socket, or could not.
-    pub(super) fn follow(&self, wish: Wish, failure: Option<io::Error>) {
+    /// Records that the listener has applied a target, or why it has failed to.
+    pub(super) fn set_applied(&self, target: Target, failure: Option<io::Error>) {
         let mut state = self.lock();
-        state.followed = wish.changes;
+        state.applied = target.changes;
         state.unbound = failure.map(|error| error.to_string());
         drop(state);
         self.changed.notify_all();
     }
 
-    /// Records that the socket is gone for good.
+    /// Records that the server has ended and its socket is gone.
     pub(super) fn end(&self) {
         self.lock().ended = true;
         self.changed.notify_all();
     }
 
-    /// What the listener has to do.
-    pub(super) fn wish(&self) -> Wish {
+    /// The target state of the listener.
+    pub(super) fn target(&self) -> Target {
         let state = self.lock();
         let has = |fault: &Fault| state.faults.has(fault);
-        Wish {
+        Target {
             changes: state.changes,
             stop: state.stopped || state.model.is_stopping(),
             generation: state.model.generation(),
@@ -205,22 +204,18 @@ impl Shared {
                 Socket::Listening
             },
             accepts: !has(&Fault::Frozen) && !has(&Fault::FullBacklog),
-            full: has(&Fault::FullBacklog),
+            full_backlog: has(&Fault::FullBacklog),
         }
     }
 
-    /// Ends all threads of the server.
+    /// Makes every thread of the server end; does not wait for them.
     pub(super) fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
-        state.hangup.ring_for_good();
+        state.hangup.wake_forever();
         drop(state);
         self.changed.notify_all();
-        self.bell.ring();
-    }
-
-    pub(super) fn env_of(&self, pane: &str) -> Option<Vec<(String, String)>> {
-        environment(&self.lock().model, &self.path, pane)
+        self.waker.wake();
     }
 }
 
@@ -233,7 +228,7 @@ pub(super) fn environment(
     let (workspace, tab, pane) = model.address_of(pane)?;
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("herdr"));
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    // A program in the pane may be in another folder.
+    // A program in the pane can have another working folder.
     let socket = &std::path::absolute(socket).unwrap_or_else(|_| socket.to_owned());
     let variables = vec![
         ("HERDR_ENV".to_owned(), "1".to_owned()),
@@ -246,23 +241,23 @@ pub(super) fn environment(
     Some(variables)
 }
 
-/// The wanted state of the socket.
+/// The target state of the socket at the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Socket {
     Listening,
-    /// A socket file without a listener.
+    /// The file exists, and no process listens at it.
     Refusing,
-    /// No socket file.
+    /// The file does not exist.
     Gone,
 }
 
-/// The wanted state of the listener.
+/// The target state of the listener, which follows from the shared state.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wish {
+pub(super) struct Target {
     pub(super) changes: u64,
     pub(super) stop: bool,
     pub(super) generation: u64,
     pub(super) socket: Socket,
     pub(super) accepts: bool,
-    pub(super) full: bool,
+    pub(super) full_backlog: bool,
 }

@@ -9,17 +9,17 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 
-/// How many connections the backlog holds, as with the standard library's listener.
+/// The backlog that the standard library's listener has.
 const BACKLOG: i32 = 4096;
 
-/// A listener and the identity of its file.
+/// A bound listener and its file.
 #[derive(Debug)]
 pub(super) struct Bound {
     socket: UnixListener,
     file: SocketFile,
 }
 
-/// Identifies the file of a socket.
+/// The identity of a socket's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SocketFile {
     inode: u64,
@@ -30,7 +30,7 @@ impl SocketFile {
         Ok(Self { inode: fs::symlink_metadata(path)?.ino() })
     }
 
-    /// Removes the file, if it is still the one at the path.
+    /// Removes the file, if the one at the path is still the same.
     pub(super) fn remove(self, path: &Path) {
         if Self::at(path).is_ok_and(|found| found == self) {
             let _ = fs::remove_file(path);
@@ -38,24 +38,24 @@ impl SocketFile {
     }
 }
 
-/// Connections that fill a backlog. They are closed when this is dropped.
+/// The connections that fill a backlog. Dropping it closes them.
 #[derive(Debug)]
-pub(super) struct Stuffing {
+pub(super) struct FullBacklog {
     connections: Vec<rustix::fd::OwnedFd>,
 }
 
-impl Stuffing {
+impl FullBacklog {
     pub(super) fn len(&self) -> usize {
         self.connections.len()
     }
 }
 
 impl Bound {
-    /// Binds at a path. The file of a server that has ended is replaced; any other file is left
+    /// Binds at a path. Replaces the socket of a dead server, and leaves any other file
     /// alone.
     pub(super) fn at(path: &Path) -> io::Result<Self> {
         if path.as_os_str().is_empty() {
-            // The system would take it for an unnamed address.
+            // The system would bind an address without a name.
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is empty"));
         }
         let socket = match UnixListener::bind(path) {
@@ -71,15 +71,15 @@ impl Bound {
         Ok(Self { socket, file: SocketFile::at(path)? })
     }
 
-    /// Replaces the socket at the path. The new one is bound beside the old one and renamed, so
-    /// that it has another inode and the path is never empty.
+    /// Binds a new socket at the same path. It is bound beside the old one and renamed,
+    /// so that it has another inode and the path is never empty.
     pub(super) fn renew(&mut self, path: &Path) -> io::Result<()> {
         let mut beside = path.as_os_str().to_owned();
         beside.push("~");
         let fresh = Self::at(Path::new(&beside))
             .and_then(|fresh| fs::rename(&beside, path).map(|()| fresh))
             .or_else(|_| {
-                // The temporary name is one byte longer, which may be too long.
+                // The path beside it is one byte longer, which can be too long.
                 self.file.remove(path);
                 Self::at(path)
             });
@@ -97,19 +97,19 @@ impl Bound {
         Some(connection)
     }
 
-    /// Its file, which stays when the socket is closed.
+    /// The file, which stays when the socket is closed.
     pub(super) fn file(&self) -> SocketFile {
         self.file
     }
 
-    /// Fills the backlog, so that no other connection fits.
-    pub(super) fn stuff(&self, path: &Path) -> io::Result<Stuffing> {
+    /// Fills the backlog, so that no further connection fits.
+    pub(super) fn fill_backlog(&self, path: &Path) -> io::Result<FullBacklog> {
         rustix::net::listen(&self.socket, 0)?;
         let address = SocketAddrUnix::new(path)?;
         let mut connections = Vec::new();
-        // A backlog of 0 holds one connection. The limit is for systems that round up.
+        // A backlog of 0 takes one connection. Some systems round it up, hence the loop.
         while connections.len() < 256 {
-            // Not all systems support flags when a socket is created.
+            // Not every system takes these flags when the socket is made.
             let connection = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
             rustix::io::fcntl_setfd(&connection, rustix::io::FdFlags::CLOEXEC)?;
             rustix::io::ioctl_fionbio(&connection, true)?;
@@ -119,16 +119,16 @@ impl Bound {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(Stuffing { connections })
+        Ok(FullBacklog { connections })
     }
 
-    /// Accepts connections again.
-    pub(super) fn unstuff(&self) {
+    /// Restores the usual backlog.
+    pub(super) fn reopen_backlog(&self) {
         let _ = rustix::net::listen(&self.socket, BACKLOG);
     }
 }
 
-/// Explains why a path cannot be bound. The error has the kind that the system returned.
+/// Explains why a path cannot be bound. The kind of the error does not change.
 fn explain(error: io::Error, path: &Path) -> io::Error {
     let found = || fs::symlink_metadata(path).map(|found| found.file_type());
     let why = match error.kind() {

@@ -1,4 +1,4 @@
-//! One program in a pseudo-terminal: its output, its input and its end.
+//! One program in a pseudo-terminal: its screen, its input and its end.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
@@ -12,28 +12,27 @@ use pty_process::blocking::{Command, Pty};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, Signal};
 
-use super::alarm::Alarm;
 use super::process;
+use super::waker::Waker;
 use crate::model::Row;
 
 /// The size of a pane in a headless server, in cells.
 const ROWS: u16 = 39;
 const COLUMNS: u16 = 94;
 
-/// How many lines a terminal keeps above its screen.
+/// The lines that a terminal keeps above its screen.
 const SCROLLBACK: usize = 1000;
 
-/// How many bytes may wait for a program that does not read. Further ones are lost.
+/// The most bytes that wait for a program that does not read. Further input is lost.
 const TYPED_MAX: usize = 1 << 20;
 
-/// How often a program is checked for its end while its terminal is kept open by a background
-/// job.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// How often to check whether the program has ended. Its terminal can stay open when
+/// a job that it has left behind holds it.
+const CHECK_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// How long a program may take to end after the hangup.
+/// The time that a program has to end after the hangup.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// One program in a pseudo-terminal.
 pub(super) struct Terminal {
     pty: Arc<Pty>,
     pid: u32,
@@ -49,8 +48,8 @@ impl std::fmt::Debug for Terminal {
 }
 
 impl Terminal {
-    /// Runs a command as a session leader. `name` is for the thread that watches it, which
-    /// calls `ended` if the program ends by itself.
+    /// Runs a command as the leader of a session. `name` is the name of the thread that
+    /// serves it, which calls `ended` if the program ends by itself.
     pub(super) fn start(
         command: &[OsString],
         folder: &str,
@@ -69,7 +68,7 @@ impl Terminal {
                 program = program.env_remove(name);
             }
         }
-        let input = Arc::new(Input { typed: Mutex::default(), alarm: Alarm::new()? });
+        let input = Arc::new(Input { typed: Mutex::default(), waker: Waker::new()? });
         let mut child =
             program.envs(variables).env("TERM", "xterm-256color").spawn(pts).map_err(|error| {
                 let program = command[0].display();
@@ -81,8 +80,8 @@ impl Terminal {
         let thread = {
             let (pty, screen, input) = (Arc::clone(&pty), Arc::clone(&screen), Arc::clone(&input));
             thread::Builder::new().name(name).spawn(move || {
-                let by_itself = attend(&mut child, &pty, &screen, &input);
-                // If the program ended by itself, its background jobs may stay.
+                let by_itself = run(&mut child, &pty, &screen, &input);
+                // The jobs of a program that has ended by itself may stay.
                 let foreground = rustix::termios::tcgetpgrp(&*pty).ok().filter(|_| !by_itself);
                 hang_up(&mut child, foreground);
                 if by_itself {
@@ -93,18 +92,18 @@ impl Terminal {
         Ok(Self { pty, pid, screen, input, thread })
     }
 
-    /// The process of the program.
+    /// The process id of the program.
     pub(super) fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// The foreground process group.
+    /// The process group in the foreground.
     pub(super) fn foreground(&self) -> Option<i32> {
         rustix::termios::tcgetpgrp(&*self.pty).ok().map(|group| group.as_raw_nonzero().get())
     }
 
-    /// The screen, whether its program has asked for bracketed pastes, and whether it draws on
-    /// the alternate screen.
+    /// The rows of the screen, whether the program has asked for bracketed pastes, and
+    /// whether it uses the alternate screen.
     pub(super) fn shown(&self) -> (Vec<Row>, bool, bool) {
         let parser = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
         let screen = parser.screen();
@@ -112,24 +111,23 @@ impl Terminal {
         (rows, screen.bracketed_paste(), screen.alternate_screen())
     }
 
-    /// Types bytes. They reach the program as fast as it reads.
+    /// Queues bytes, which the program gets as fast as it reads.
     pub(super) fn type_bytes(&self, bytes: &[u8]) {
         let mut typed = self.input.lock();
         let room = TYPED_MAX.saturating_sub(typed.len());
         typed.extend_from_slice(&bytes[..bytes.len().min(room)]);
         drop(typed);
-        self.input.alarm.ring();
+        self.input.waker.wake();
     }
 
-    /// Hangs up. The thread ends when the program has ended.
+    /// Hangs up. The returned thread ends with the program.
     pub(super) fn end(self) -> JoinHandle<()> {
-        self.input.alarm.ring_for_good();
+        self.input.waker.wake_forever();
         self.thread
     }
 }
 
-/// One row without spaces at its end. Of the attributes it has only those that matter for its
-/// text: faint and reverse.
+/// One row, without blanks at its end. Only the attributes faint and reverse are kept.
 fn read_row(screen: &vt100::Screen, row: u16) -> Row {
     let cells: Vec<&vt100::Cell> = (0..COLUMNS)
         .filter_map(|column| screen.cell(row, column))
@@ -157,11 +155,11 @@ fn read_row(screen: &vt100::Screen, row: u16) -> Row {
     Row { text, ansi, wrapped: screen.row_wrapped(row) }
 }
 
-/// The bytes that are not written yet, and the alarm that reports new ones and the end.
+/// The input that is not written yet, and the waker for new input and for the end.
 #[derive(Debug)]
 struct Input {
     typed: Mutex<Vec<u8>>,
-    alarm: Alarm,
+    waker: Waker,
 }
 
 impl Input {
@@ -169,7 +167,7 @@ impl Input {
         self.typed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what the terminal accepts now.
+    /// Writes as much as the terminal accepts without blocking.
     fn write_to(&self, mut pty: &Pty) {
         let mut typed = self.lock();
         while !typed.is_empty() {
@@ -182,16 +180,17 @@ impl Input {
     }
 }
 
-/// Reads the program's output and writes its input, until the program has ended (`true`) or is
-/// to be ended.
-fn attend(child: &mut Child, pty: &Pty, screen: &Mutex<vt100::Parser>, input: &Input) -> bool {
+/// Passes output to the screen and input to the program, until the program has ended
+/// (`true`) or is to be ended (`false`).
+fn run(child: &mut Child, pty: &Pty, screen: &Mutex<vt100::Parser>, input: &Input) -> bool {
     let mut bytes = vec![0; 4096];
     loop {
         let waits = !input.lock().is_empty();
         let events = if waits { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-        let mut ready = [PollFd::new(input.alarm.hear(), PollFlags::IN), PollFd::new(pty, events)];
-        let _ = rustix::event::poll(&mut ready, Some(&LOOK));
-        if !ready[0].revents().is_empty() && input.alarm.quiet() {
+        let mut ready =
+            [PollFd::new(input.waker.receiver(), PollFlags::IN), PollFd::new(pty, events)];
+        let _ = rustix::event::poll(&mut ready, Some(&CHECK_INTERVAL));
+        if !ready[0].revents().is_empty() && input.waker.drain() {
             return false;
         }
         input.write_to(pty);
@@ -206,15 +205,16 @@ fn attend(child: &mut Child, pty: &Pty, screen: &Mutex<vt100::Parser>, input: &I
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // The terminal returns this when its last program has ended.
+            // Reading fails when the last program of a terminal is gone.
             Err(_) => return true,
         }
     }
 }
 
-/// Ends a program like a terminal that is closed: the session leader gets a hangup, and when it
-/// ends, the kernel passes the hangup on to the foreground. Processes that ignore it are killed
-/// after a while. Background jobs get no hangup and may survive.
+/// Ends a program as when its terminal closes: the leader of the session gets a hangup
+/// signal, and when it ends, the kernel sends one to the foreground group. Processes
+/// that ignore the signal are killed after [`GRACE`]. Background jobs get no signal
+/// and may live on.
 fn hang_up(child: &mut Child, foreground: Option<Pid>) {
     if !has_ended(child) {
         let _ = rustix::process::kill_process(Pid::from_child(child), Signal::HUP);
@@ -245,9 +245,9 @@ fn within_grace(mut reached: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Makes Ctrl-C and the hangup work in panes if this process was started in the background or
-/// by `nohup`, where these signals are ignored. A child inherits an ignored signal, but gets
-/// the default for a handled one.
+/// Makes Ctrl-C and the hangup work in the panes even if this process was started in
+/// the background or by `nohup`, which ignore these signals. A child inherits an
+/// ignored signal, but a handled one has its default action there.
 fn default_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT};
 

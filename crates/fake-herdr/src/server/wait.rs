@@ -1,20 +1,20 @@
-//! Waiting for a state of the model without polling.
+//! Waits for a state of the model or the log, without polling.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use super::FakeHerdr;
 use super::log::Exchange;
-use super::shared::Shared;
 use crate::model::Observation;
 
-/// The pane did not reach the state in time.
+/// A pane did not reach the expected state in the given time.
 #[derive(Debug)]
 pub struct WaitTimedOut {
     last: Box<Observation>,
 }
 
 impl WaitTimedOut {
-    /// The last observation.
+    /// What a reader of the pane saw last.
     pub fn last(&self) -> &Observation {
         &self.last
     }
@@ -22,21 +22,40 @@ impl WaitTimedOut {
 
 impl fmt::Display for WaitTimedOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the pane did not become what was waited for; it is {:?}", self.last)
+        write!(f, "the pane did not reach the expected state; it is {:?}", self.last)
     }
 }
 
 impl std::error::Error for WaitTimedOut {}
 
-impl Shared {
-    pub(super) fn wait_until(
+impl FakeHerdr {
+    /// Waits until `satisfied` returns `true` for the first pane, at most `patience`.
+    ///
+    /// # Errors
+    ///
+    /// If the time is over before; the error holds what was seen last.
+    pub fn wait_until(
+        &self,
+        patience: Duration,
+        satisfied: impl FnMut(&Observation) -> bool,
+    ) -> Result<Observation, WaitTimedOut> {
+        self.wait_until_pane(&self.pane_id, patience, satisfied)
+    }
+
+    /// Waits as [`FakeHerdr::wait_until`] does, for any pane. A pane that does not
+    /// exist looks like one without an agent.
+    ///
+    /// # Errors
+    ///
+    /// As [`FakeHerdr::wait_until`].
+    pub fn wait_until_pane(
         &self,
         pane: &str,
         patience: Duration,
         mut satisfied: impl FnMut(&Observation) -> bool,
     ) -> Result<Observation, WaitTimedOut> {
         let end = Instant::now() + patience;
-        let mut state = self.lock();
+        let mut state = self.shared.lock();
         loop {
             let now = self.now();
             let seen = state.model.observe(now, pane).unwrap_or_else(|| Observation {
@@ -50,20 +69,22 @@ impl Shared {
             if left.is_zero() {
                 return Err(WaitTimedOut { last: Box::new(seen) });
             }
-            // While no request comes, only a ttl can change something.
+            // Without a request, the model changes only when something is due.
             let expiry = state.model.next_expiry().map(|at| at.saturating_sub(now));
             let until = expiry.filter(|wait| !wait.is_zero()).map_or(left, |wait| wait.min(left));
-            state = self.wait_for_change(state, until);
+            state = self.shared.wait_for_change(state, until);
         }
     }
 
-    pub(super) fn wait_for_log(
+    /// Waits until `satisfied` returns `true` for the log, at most `patience`; `false`
+    /// if the time is over before.
+    pub fn wait_for_log(
         &self,
         patience: Duration,
         mut satisfied: impl FnMut(&[Exchange]) -> bool,
     ) -> bool {
         let end = Instant::now() + patience;
-        let mut state = self.lock();
+        let mut state = self.shared.lock();
         loop {
             if satisfied(state.log.as_slice()) {
                 return true;
@@ -72,7 +93,7 @@ impl Shared {
             if left.is_zero() {
                 return false;
             }
-            state = self.wait_for_change(state, left);
+            state = self.shared.wait_for_change(state, left);
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::Herdr;
 
-/// D5: patch mode keeps what it does not name, and a guard can be added later.
+/// D5: a report with a `clear_*` flag keeps the other fields, and can add a guard.
 #[test]
 fn metadata_patch_mode() {
     let mut herdr = Herdr::new();
@@ -22,7 +22,8 @@ fn metadata_patch_mode() {
     assert_eq!(herdr.see().title.as_deref(), Some("B"));
 }
 
-/// D4: per field the newest report wins, and what it covered comes back.
+/// D4: the newest report of each field wins. When it expires, the one before shows
+/// again.
 #[test]
 fn newest_wins_per_field() {
     let mut herdr = Herdr::new();
@@ -43,7 +44,7 @@ fn newest_wins_per_field() {
     assert_eq!(herdr.see().title.as_deref(), Some("A"));
 }
 
-/// The order in which a metadata report is checked.
+/// A metadata report is checked in this order.
 #[test]
 fn the_first_error_wins() {
     let mut herdr = Herdr::new();
@@ -68,18 +69,18 @@ fn the_first_error_wins() {
     assert_eq!(herdr.code("pane.report_metadata", all), "ok");
 }
 
-/// D2: a stale number comes before the limits.
+/// D2: a stale number is checked before the limits.
 #[test]
-fn stale_reports_do_not_meet_the_limits() {
+fn stale_reports_are_not_checked_for_limits() {
     let mut herdr = Herdr::new();
-    let bag = |from: usize| -> serde_json::Value {
+    let tokens = |from: usize| -> serde_json::Value {
         (from..from + 16)
             .map(|n| (format!("k{n}"), json!("v")))
             .collect::<serde_json::Map<_, _>>()
             .into()
     };
-    herdr.metadata("custom:a", json!({ "tokens": bag(0), "seq": 5 }));
-    herdr.metadata("custom:a", json!({ "tokens": bag(16), "seq": 6 }));
+    herdr.metadata("custom:a", json!({ "tokens": tokens(0), "seq": 5 }));
+    herdr.metadata("custom:a", json!({ "tokens": tokens(16), "seq": 6 }));
     assert_eq!(herdr.metadata("custom:a", json!({ "tokens": { "x": "v" }, "seq": 6 })), "ok");
     assert_eq!(
         herdr.metadata("custom:a", json!({ "tokens": { "x": "v" }, "seq": 7 })),
@@ -88,12 +89,12 @@ fn stale_reports_do_not_meet_the_limits() {
     assert_eq!(
         herdr.model.metadata_mark("w1:p1", "custom:a"),
         Some(6),
-        "a refused one uses no number"
+        "a refused report uses no number"
     );
 }
 
-/// 5.7: the tokens of a workspace are one bag with marks of their own, and go by
-/// their time to live as a pane's do.
+/// 5.7: the sources of a workspace share its tokens, which have sequence marks of their
+/// own and expire as those of a pane do.
 #[test]
 fn tokens_of_a_workspace() {
     let mut herdr = Herdr::new();

@@ -1,10 +1,10 @@
-//! Ids, moves and the lives of panes (protocol 2.3 and 7.6).
+//! The ids, moves and ends of panes (protocol 2.3 and 7.6).
 
 use serde_json::json;
 
 use crate::support::Herdr;
 
-/// Ids of a moved pane stay, through any number of moves, until a handoff.
+/// The old ids of a moved pane stay valid through any number of moves, until a handoff.
 #[test]
 fn moved_panes_keep_their_old_ids() {
     let mut herdr = Herdr::new();
@@ -16,7 +16,7 @@ fn moved_panes_keep_their_old_ids() {
         let reply = herdr.call("pane.get", json!({ "pane_id": id }));
         assert_eq!(reply["result"]["pane"]["pane_id"], "w3:p1", "{id}");
     }
-    // The agent methods take only the present one.
+    // The agent methods take only the current id.
     assert_eq!(herdr.code("agent.get", json!({ "target": "w1:p1" })), "agent_not_found");
     assert_eq!(herdr.code("agent.get", json!({ "target": "w3:p1" })), "ok");
     herdr.model.live_handoff(herdr.now);
@@ -25,7 +25,7 @@ fn moved_panes_keep_their_old_ids() {
     assert_eq!(seen.agent, None);
 }
 
-/// Numbers of panes are never given twice.
+/// The numbers of panes are never used twice.
 #[test]
 fn numbers_are_not_reused() {
     let mut herdr = Herdr::new();
@@ -37,9 +37,10 @@ fn numbers_are_not_reused() {
     assert!(!herdr.model.close_pane(herdr.now, "w1:p3"));
 }
 
-/// What a handoff and a restart leave (protocol 7.6).
+/// 7.6: official sessions survive a handoff and a restart; claims, metadata and marks do
+/// not.
 #[test]
-fn what_outlives_the_process() {
+fn handoffs_and_restarts_keep_official_sessions() {
     for restart in [false, true] {
         let mut herdr = Herdr::new();
         herdr.metadata("custom:bot", json!({ "title": "T", "tokens": { "k": "v" }, "seq": 9 }));
@@ -59,8 +60,8 @@ fn what_outlives_the_process() {
     }
 }
 
-/// 2.3: only a pane that leaves its workspace gets another id; a tab of its own
-/// there keeps the workspace, even if the pane was alone in it.
+/// 2.3: only a pane that leaves its workspace gets another id. A pane that moves to a new
+/// tab of its workspace keeps the workspace, even if it was alone there.
 #[test]
 fn a_move_within_the_workspace_keeps_the_id() {
     let mut herdr = Herdr::new();
@@ -84,10 +85,10 @@ fn a_move_within_the_workspace_keeps_the_id() {
     assert_eq!((&stays["changed"], &stays["reason"]), (&json!(false), &json!("same_tab")));
 }
 
-/// Destinations are found before anything moves, and somebody looks at something
-/// afterwards.
+/// Destinations are resolved before anything moves, and afterwards some pane has the
+/// focus.
 #[test]
-fn moves_out_of_a_workspace_that_ends() {
+fn moves_out_of_a_workspace_that_closes() {
     let mut herdr = Herdr::new();
     let to = |pane: &str, destination: serde_json::Value| json!({ "pane_id": pane, "destination": destination, "focus": false });
     let id = |reply: &serde_json::Value| reply["result"]["move_result"]["pane"]["pane_id"].clone();
@@ -95,19 +96,19 @@ fn moves_out_of_a_workspace_that_ends() {
         ["tab.closed", "workspace.closed", "pane.moved"].map(|kind| json!({ "type": kind }));
     let (_, mut stream) = herdr.subscribe(json!(kinds));
     let alone = herdr.call("pane.move", to("w1:p1", json!({ "type": "new_workspace" })));
-    let told = herdr.events(&mut stream);
-    let kinds: Vec<_> = told.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    let events = herdr.events(&mut stream);
+    let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["tab_closed", "workspace_closed", "pane_moved"]);
     assert_eq!(
-        (&told[0]["tab_id"], &told[1]["workspace_id"]),
+        (&events[0]["tab_id"], &events[1]["workspace_id"]),
         (&json!("w1:t1"), &json!("w1")),
-        "an ended workspace is told of, like one that was closed"
+        "the closed tab and workspace have events"
     );
     assert_eq!(id(&alone), "w2:p1");
     assert_eq!(alone["result"]["move_result"]["closed_workspace_id"], "w1");
     assert_eq!(herdr.call("pane.current", json!({}))["result"]["pane"]["pane_id"], "w2:p1");
     herdr.call("workspace.create", json!({ "focus": true }));
-    // Second in the list, which it is not any more once the first is gone.
+    // The destination is second in the list, and becomes first when the other closes.
     let second =
         herdr.call("pane.move", to("w2:p1", json!({ "type": "new_tab", "workspace_id": "2" })));
     assert_eq!(id(&second), "w3:p2");
@@ -133,11 +134,11 @@ fn moves_out_of_a_workspace_that_ends() {
     assert_eq!(id(&beside), "w4:p2");
     assert_eq!(
         beside["result"]["move_result"]["focused_pane_id"], "w4:p1",
-        "the focus of the tab it came to"
+        "the focus of the destination tab"
     );
 }
 
-/// 7.5: what is closed as a whole is told of once, as it was.
+/// 7.5: a closed workspace or tab has a single event, which shows it as it was.
 #[test]
 fn closed_workspaces_and_tabs_are_one_event() {
     let mut herdr = Herdr::new();
@@ -148,19 +149,19 @@ fn closed_workspaces_and_tabs_are_one_event() {
     let (_, mut stream) = herdr.subscribe(json!(kinds.map(|kind| json!({ "type": kind }))));
     herdr.events(&mut stream);
     assert_eq!(herdr.code("tab.close", json!({ "tab_id": "w1:t2" })), "ok");
-    let told = herdr.events(&mut stream);
-    assert_eq!(told, [json!({ "type": "tab_closed", "tab_id": "w1:t2", "workspace_id": "w1" })]);
+    let events = herdr.events(&mut stream);
+    assert_eq!(events, [json!({ "type": "tab_closed", "tab_id": "w1:t2", "workspace_id": "w1" })]);
     for pane in ["w1:p2", "w1:p3"] {
         assert_eq!(herdr.code("pane.get", json!({ "pane_id": pane })), "pane_not_found");
     }
     herdr.model.split_pane(herdr.now, "w1:p1").unwrap();
     herdr.events(&mut stream);
     assert_eq!(herdr.code("workspace.close", json!({ "workspace_id": "w1" })), "ok");
-    let told = herdr.events(&mut stream);
-    assert_eq!((told.len(), &told[0]["type"]), (1, &json!("workspace_closed")));
-    assert_eq!(told[0]["workspace"]["pane_count"], 2);
+    let events = herdr.events(&mut stream);
+    assert_eq!((events.len(), &events[0]["type"]), (1, &json!("workspace_closed")));
+    assert_eq!(events[0]["workspace"]["pane_count"], 2);
     assert_eq!(herdr.call("pane.current", json!({}))["result"]["pane"]["pane_id"], "w2:p1");
     assert_eq!(herdr.code("tab.close", json!({ "tab_id": "w2:t1" })), "ok");
-    assert!(herdr.model.pane_ids().is_empty(), "the last tab takes its workspace along");
+    assert!(herdr.model.pane_ids().is_empty(), "closing the last tab closes the workspace");
     assert_eq!(herdr.code("pane.current", json!({})), "pane_not_found");
 }

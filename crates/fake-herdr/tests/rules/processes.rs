@@ -4,10 +4,9 @@ use serde_json::json;
 
 use crate::support::Herdr;
 
-/// A8: a known label must be the detected agent's; an unknown one may be laid
-/// over it.
+/// A8: a known label must be that of the detected agent; an unknown label is accepted.
 #[test]
-fn known_labels_bow_to_the_detector() {
+fn known_labels_must_match_the_detected_agent() {
     let mut herdr = Herdr::new();
     herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "idle");
     assert_eq!(herdr.row(), "claude idle");
@@ -22,7 +21,7 @@ fn known_labels_bow_to_the_detector() {
     assert_eq!(herdr.row(), "bot blocked");
 }
 
-/// A3 and D1, until the detector sees an agent again.
+/// A3 and D1: this holds until the detector sees an agent again.
 #[test]
 fn an_agent_that_just_exited_is_not_reported_back() {
     let mut herdr = Herdr::new();
@@ -50,9 +49,9 @@ fn an_agent_that_just_exited_is_not_reported_back() {
     assert_eq!(herdr.row(), "claude working");
 }
 
-/// V1: a prompt on the screen beats what was reported before it.
+/// V1: a prompt on the screen overrides an older report.
 #[test]
-fn a_prompt_on_the_screen_beats_an_older_report() {
+fn a_prompt_on_the_screen_overrides_an_older_report() {
     let mut herdr = Herdr::new();
     herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "idle");
     herdr.report("custom:bot", "claude", "working", Some(1));
@@ -64,8 +63,8 @@ fn a_prompt_on_the_screen_beats_an_older_report() {
     assert_eq!(herdr.row(), "claude blocked", "until the detector sees the prompt again");
 }
 
-/// A7, A6 and A4 with a process: anchored reports show, and a source that was
-/// cleared stays silent until it has another session.
+/// A7, A6 and A4 with a process: reports with the anchored session show, and a cleared
+/// source stays suppressed until it has another session.
 #[test]
 fn full_lifecycle_with_its_process() {
     let report = |herdr: &mut Herdr, session: &str, state: &str, seq: u64| {
@@ -87,7 +86,7 @@ fn full_lifecycle_with_its_process() {
     report(&mut herdr, "one", "working", 2);
     assert_eq!(herdr.row(), "- unknown");
     herdr.model.agent_appears(herdr.now, "w1:p1", "pi", "idle");
-    assert_eq!(herdr.row(), "pi working", "what waited came through");
+    assert_eq!(herdr.row(), "pi working", "the pending report is applied");
     let agent = herdr.call("agent.get", json!({ "target": "w1:p1" }));
     assert_eq!(agent["result"]["agent"]["screen_detection_skipped"], true);
     report(&mut herdr, "one", "blocked", 3);
@@ -96,18 +95,18 @@ fn full_lifecycle_with_its_process() {
     assert_eq!(herdr.row(), "pi blocked", "another session waits for its start");
     let clear = json!({ "pane_id": "w1:p1", "source": "herdr:pi", "seq": 5 });
     herdr.call("pane.clear_agent_authority", clear);
-    assert_eq!(herdr.row(), "pi unknown", "no screen was read under the claim");
+    assert_eq!(herdr.row(), "pi unknown", "the screen was not read during the claim");
     herdr.pass(4000);
     assert_eq!(herdr.row(), "pi idle", "the detector's state");
     report(&mut herdr, "one", "working", 6);
     assert_eq!(herdr.row(), "pi idle", "A6");
     report(&mut herdr, "three", "working", 1);
-    assert_eq!(herdr.row(), "pi working", "a new session counts from its own beginning");
+    assert_eq!(herdr.row(), "pi working", "a new session starts its own numbering");
     report(&mut herdr, "one", "blocked", 7);
     assert_eq!(herdr.row(), "pi working", "A4");
 }
 
-/// C1: no official pair can release, and it uses no number.
+/// C1: a release by an official source is ignored and uses no number.
 #[test]
 fn official_releases_are_no_ops() {
     let mut herdr = Herdr::new();
@@ -117,38 +116,38 @@ fn official_releases_are_no_ops() {
     assert_eq!(herdr.model.mark("w1:p1", "herdr:claude"), Some(1));
 }
 
-/// A release of another label takes the row of the process below along, until
-/// that process ends and another one is seen. A clear gives the row back.
+/// A release of another label also removes the row of the detected process, until that
+/// process ends and a new one is seen. A clear shows the process again.
 #[test]
-fn a_release_takes_the_process_below_along() {
+fn a_release_removes_the_row_of_the_detected_process() {
     let mut herdr = Herdr::new();
     herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "working");
     herdr.report("custom:bot", "bot", "blocked", Some(1));
     let clear = json!({ "pane_id": "w1:p1", "source": "custom:bot", "seq": 2 });
     assert_eq!(herdr.code("pane.clear_agent_authority", clear), "ok");
-    assert_eq!(herdr.row(), "claude working", "a clear ends the claim alone");
+    assert_eq!(herdr.row(), "claude working", "a clear ends only the claim");
     herdr.report("custom:bot", "bot", "blocked", Some(3));
     let (_, mut stream) = herdr.subscribe(json!([{ "type": "pane.agent_detected" }]));
     herdr.events(&mut stream);
     herdr.release("custom:bot", "bot", Some(4));
     herdr.pass(60_000);
     assert_eq!(herdr.row(), "- unknown", "the process still runs");
-    let told = herdr.events(&mut stream);
+    let events = herdr.events(&mut stream);
     assert_eq!(
-        (told.len(), &told[0]["agent"], &told[0]["released"]),
+        (events.len(), &events[0]["agent"], &events[0]["released"]),
         (1, &json!("bot"), &json!(true))
     );
     assert!(herdr.model.agent_exits(herdr.now, "w1:p1"));
     assert_eq!(herdr.row(), "- idle");
     herdr.pass(300);
     herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "idle");
-    assert_eq!(herdr.row(), "claude idle", "another process");
+    assert_eq!(herdr.row(), "claude idle", "a new process");
 }
 
-/// The looks of the detector: a program is noticed before its screen is read, and
-/// what a known label's release does to that.
+/// The detector notices a program before it reads its screen. The release of a known
+/// label starts this again.
 #[test]
-fn the_detector_takes_its_time() {
+fn the_detector_has_delays() {
     let mut herdr = Herdr::new();
     let rows = |herdr: &mut Herdr, times: &[(u64, &str)]| {
         let mut passed = 0;
@@ -168,13 +167,13 @@ fn the_detector_takes_its_time() {
     rows(&mut herdr, &[(4000, "claude idle")]);
     assert!(herdr.model.agent_ends(herdr.now, "w1:p1"));
     rows(&mut herdr, &[(0, "claude idle"), (400, "- idle"), (600, "- unknown")]);
-    assert!(!herdr.model.agent_exits(herdr.now, "w1:p1"), "there is none");
+    assert!(!herdr.model.agent_exits(herdr.now, "w1:p1"), "there is no agent");
 }
 
-/// A claim outlives the process below it, whose end is told although the label
-/// that is shown stays.
+/// A custom claim survives the end of the detected process, which has an event although
+/// the shown label stays.
 #[test]
-fn an_exit_below_a_custom_label_is_told() {
+fn an_exit_under_a_custom_label_has_an_event() {
     let mut herdr = Herdr::new();
     herdr.model.agent_appears(herdr.now, "w1:p1", "claude", "idle");
     herdr.report("custom:bot", "bot", "working", Some(1));
@@ -182,14 +181,17 @@ fn an_exit_below_a_custom_label_is_told() {
     herdr.events(&mut stream);
     assert!(herdr.model.agent_exits(herdr.now, "w1:p1"));
     assert_eq!(herdr.row(), "bot working");
-    let told = herdr.events(&mut stream);
-    assert_eq!((&told[0]["agent"], &told[0]["final_status"]), (&json!("bot"), &json!("working")));
+    let events = herdr.events(&mut stream);
+    assert_eq!(
+        (&events[0]["agent"], &events[0]["final_status"]),
+        (&json!("bot"), &json!("working"))
+    );
     herdr.pass(1000);
     assert_eq!(herdr.row(), "bot working");
 }
 
-/// B3: the selection that opencode reports without a number waits for the
-/// process, and counts at once when it is there.
+/// B3: a selection that opencode reports without a number waits for the process. If the
+/// process is there, it takes effect at once.
 #[test]
 fn a_selected_session_needs_the_process_and_no_number() {
     let mut herdr = Herdr::new();
@@ -205,7 +207,7 @@ fn a_selected_session_needs_the_process_and_no_number() {
     assert_eq!(herdr.owner(), None);
     herdr.model.agent_appears(herdr.now, "w1:p1", "opencode", "idle");
     assert_eq!(herdr.owner().unwrap().1, "s-1");
-    assert_eq!(herdr.row(), "opencode idle", "what was reported before the selection is void");
+    assert_eq!(herdr.row(), "opencode idle", "the selection drops the pending report");
     herdr.session("herdr:opencode", "opencode", "s-1", Some("new"), Some(7));
     assert_eq!(herdr.model.mark("w1:p1", "herdr:opencode"), Some(7));
     select(&mut herdr, "s-2");
@@ -215,9 +217,9 @@ fn a_selected_session_needs_the_process_and_no_number() {
     assert_eq!(herdr.owner().unwrap().1, "s-2", "B8: only a selection changes it");
 }
 
-/// 4.3: the order in which a prompt is checked.
+/// 4.3: a prompt is checked in this order.
 #[test]
-fn what_cannot_be_prompted() {
+fn prompts_that_are_refused() {
     let mut herdr = Herdr::new();
     let prompt = |herdr: &mut Herdr, text: &str| {
         herdr.code("agent.prompt", json!({ "target": "w1:p1", "text": text }))

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::support::Herdr;
 
-/// B1: a session that nobody can resume changes nothing and uses no number.
+/// B1: a session that cannot be resumed changes nothing and uses no number.
 #[test]
 fn unusable_sessions_leave_no_mark() {
     let mut herdr = Herdr::new();
@@ -18,8 +18,7 @@ fn unusable_sessions_leave_no_mark() {
     assert_eq!(herdr.model.mark("w1:p1", "herdr:claude"), None);
 }
 
-/// B1: paths are for pi and omp, whose sessions wait for a process (B2), so on
-/// a plain shell none ever shows.
+/// B2: without its process, a full-lifecycle session is only announced.
 #[test]
 fn full_lifecycle_sessions_only_announce() {
     for agent in ["pi", "omp", "mastracode", "opencode", "kilo", "kimi"] {
@@ -44,7 +43,8 @@ fn full_lifecycle_sessions_only_announce() {
             Some(4),
             "a report that waits uses no number"
         );
-        // The mark is the source's: a custom label under it has to be above.
+        // The mark belongs to the source, so a report with a custom label needs a
+        // higher number.
         herdr.report(&source, "my-host", "working", Some(4));
         assert_eq!(herdr.row(), "- unknown");
         herdr.report(&source, "my-host", "working", Some(5));
@@ -52,7 +52,7 @@ fn full_lifecycle_sessions_only_announce() {
     }
 }
 
-/// A1: screen-read sources bring their session and no state.
+/// A1: of a screen-read source, only the session is used and not the state.
 #[test]
 fn screen_read_reports_bring_only_the_session() {
     for agent in
@@ -70,8 +70,8 @@ fn screen_read_reports_bring_only_the_session() {
     }
 }
 
-/// A2: hermes and agy lose even the session of a state report, and bring it by
-/// `report_agent_session`; B6 keeps the first one while the process is absent.
+/// A2: hermes and agy report their session only with `report_agent_session`; a state
+/// report of theirs is ignored. B6 keeps the first session while the process is absent.
 #[test]
 fn identity_only_sources() {
     for (source, agent, start) in [
@@ -92,14 +92,18 @@ fn identity_only_sources() {
         herdr.session(source, agent, "s-1", start, Some(1));
         herdr.session(source, agent, "s-2", start, Some(2));
         assert_eq!(herdr.owner(), Some((source.to_owned(), "s-1".to_owned())), "{agent}");
-        assert_eq!(herdr.model.mark("w1:p1", source), Some(2), "the refused one used its number");
+        assert_eq!(
+            herdr.model.mark("w1:p1", source),
+            Some(2),
+            "the refused report used its number"
+        );
         herdr.model.agent_appears(herdr.now, "w1:p1", agent, "idle");
         herdr.session(source, agent, "s-2", start, Some(3));
         assert_eq!(herdr.owner(), Some((source.to_owned(), "s-2".to_owned())), "{agent}");
     }
 }
 
-/// B8: which starts replace the pair's own session.
+/// B8: the start sources that replace the session of the same source and label.
 #[test]
 fn own_session_replacement() {
     let starts = ["startup", "resume", "clear", "compact", "branch", "new", "fork", "select"];
@@ -124,9 +128,9 @@ fn own_session_replacement() {
     }
 }
 
-/// B7 and A9: the source of the session holds the pane.
+/// B7 and A9: the source whose session is on the pane owns it.
 #[test]
-fn a_session_locks_everybody_else_out() {
+fn a_session_locks_other_sources_out() {
     let mut herdr = Herdr::new();
     herdr.session("herdr:claude", "claude", "s-1", Some("startup"), Some(1));
     herdr.session("herdr:codex", "codex", "c-1", Some("startup"), Some(1));
@@ -139,8 +143,8 @@ fn a_session_locks_everybody_else_out() {
     assert_eq!(herdr.see().title.as_deref(), Some("T"));
 }
 
-/// A claim that was there first stays where it is and can be released, but its
-/// own next report is locked out; a release keeps the foreign session, a clear
+/// A claim from before the session stays and can be released, but its source's next
+/// report is ignored. A release keeps the session of the other source, and a clear
 /// deletes it.
 #[test]
 fn a_session_over_a_custom_claim() {
@@ -153,7 +157,7 @@ fn a_session_over_a_custom_claim() {
     herdr.release("custom:bot", "bot", Some(3));
     assert_eq!(herdr.row(), "- unknown");
     assert_eq!(herdr.owner().unwrap().1, "s-1");
-    // Nobody holds a claim, so there is nothing to clear (protocol 5.5).
+    // There is no claim, so there is nothing to clear (protocol 5.5).
     let clear = json!({ "pane_id": "w1:p1", "seq": 9 });
     assert_eq!(herdr.code("pane.clear_agent_authority", clear.clone()), "ok");
     assert!(herdr.owner().is_some());

@@ -1,18 +1,18 @@
-//! Seen, done and the count of changes (protocol 2.3).
+//! The status `done` and the count of state changes (protocol 2.3).
 
 use serde_json::json;
 
 use crate::support::Herdr;
 
-/// Seen and done: only an end of work that nobody looks at is done, and a look
-/// ends it.
+/// A pane is `done` when its work ends while the user looks elsewhere, until a command
+/// focuses it.
 #[test]
-fn done_until_somebody_looks() {
+fn done_until_the_pane_is_focused() {
     let mut herdr = Herdr::new();
     let create = json!({ "label": "elsewhere", "focus": true });
     herdr.call("workspace.create", create);
     herdr.report("custom:a", "bot", "idle", None);
-    assert_eq!(herdr.row(), "bot idle", "a first idle is no news");
+    assert_eq!(herdr.row(), "bot idle", "the first idle does not end work");
     herdr.report("custom:a", "bot", "blocked", None);
     herdr.report("custom:a", "bot", "idle", None);
     assert_eq!(herdr.row(), "bot done");
@@ -23,13 +23,13 @@ fn done_until_somebody_looks() {
     herdr.call("workspace.focus", json!({ "workspace_id": "w2" }));
     herdr.report("custom:c", "third", "unknown", None);
     herdr.report("custom:d", "fourth", "idle", None);
-    assert_eq!(herdr.row(), "fourth idle", "unknown to idle is news only of one agent");
+    assert_eq!(herdr.row(), "fourth idle", "unknown to idle ends work only of the same agent");
     herdr.report("custom:d", "fourth", "unknown", None);
     herdr.report("custom:d", "fourth", "idle", None);
     assert_eq!(herdr.row(), "fourth done");
 }
 
-/// `state_change_seq`: one counter, moved only by the state.
+/// `state_change_seq` is a single counter, which only state changes raise.
 #[test]
 fn state_changes_are_counted_for_the_whole_server() {
     let mut herdr = Herdr::new();
@@ -38,7 +38,7 @@ fn state_changes_are_counted_for_the_whole_server() {
             .clone()
     };
     herdr.report("custom:a", "bot", "unknown", None);
-    assert_eq!(seq(&mut herdr), 0, "not absent");
+    assert_eq!(seq(&mut herdr), 0, "present without a change");
     herdr.report("custom:a", "bot", "working", None);
     herdr.report("custom:a", "bot", "working", None);
     herdr.report("custom:b", "other", "working", None);
@@ -50,10 +50,10 @@ fn state_changes_are_counted_for_the_whole_server() {
     assert_eq!(seq(&mut herdr), 3);
 }
 
-/// A pane is seen once a command puts the focus on its tab, and not by a focus
-/// that goes there because something else has gone.
+/// A pane is seen when a command focuses its tab, and not when the focus moves there
+/// because something else was closed.
 #[test]
-fn moves_and_looking() {
+fn only_commands_mark_panes_as_seen() {
     let mut herdr = Herdr::new();
     let finish = |herdr: &mut Herdr, pane: &str| {
         for state in ["working", "idle"] {
@@ -66,22 +66,22 @@ fn moves_and_looking() {
     herdr.call("workspace.create", json!({}));
     finish(&mut herdr, "w2:p1");
     assert_eq!(status(&herdr, "w2:p1"), "done");
-    // The looked-at workspace ends and the next one has the focus in between.
+    // The focused workspace closes, and the next one has the focus in between.
     let destination = json!({ "type": "new_workspace" });
     let params = json!({ "pane_id": "w1:p1", "destination": destination, "focus": true });
     herdr.call("pane.move", params);
     assert_eq!(status(&herdr, "w2:p1"), "done");
     let destination = json!({ "type": "tab", "split": "right", "tab_id": "w3:t1" });
     herdr.call("pane.move", json!({ "pane_id": "w2:p1", "destination": destination }));
-    assert_eq!(status(&herdr, "w3:p2"), "done", "it came into view, and no command looked");
+    assert_eq!(status(&herdr, "w3:p2"), "done", "it is visible, but no command has focused it");
     herdr.call("workspace.focus", json!({ "workspace_id": "w3" }));
     assert_eq!(status(&herdr, "w3:p2"), "idle");
-    // What is uncovered by a close is not looked at either.
+    // A close that uncovers a pane does not mark it as seen either.
     herdr.call("tab.create", json!({ "focus": true }));
     finish(&mut herdr, "w3:p2");
     assert_eq!(status(&herdr, "w3:p2"), "done");
     assert!(herdr.model.close_pane(herdr.now, "w3:p3"));
     assert_eq!(status(&herdr, "w3:p2"), "done");
     herdr.call("pane.focus", json!({ "pane_id": "w3:p1" }));
-    assert_eq!(status(&herdr, "w3:p2"), "idle", "a command looks at the whole tab");
+    assert_eq!(status(&herdr, "w3:p2"), "idle", "a command marks the whole tab as seen");
 }

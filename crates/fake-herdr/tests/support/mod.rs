@@ -1,9 +1,9 @@
-//! A model with a clock at hand.
+//! A model with a clock that the test controls.
 #![allow(
     dead_code,
     clippy::unwrap_used,
     clippy::needless_pass_by_value,
-    reason = "each test file uses its part, and may panic"
+    reason = "each test file uses a part of this, and tests may panic"
 )]
 
 use std::time::Duration;
@@ -29,7 +29,6 @@ impl Herdr {
         self.now += Duration::from_millis(ms);
     }
 
-    /// The whole reply.
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         let line = json!({ "id": "t", "method": method, "params": params }).to_string();
         match self.model.request(self.now, line.as_bytes()) {
@@ -38,7 +37,7 @@ impl Herdr {
         }
     }
 
-    /// The code of the error, or `ok`.
+    /// The error code of the reply, or `ok`.
     pub(crate) fn code(&mut self, method: &str, params: Value) -> String {
         let reply = self.call(method, params);
         reply["error"]["code"].as_str().unwrap_or("ok").to_owned()
@@ -54,17 +53,16 @@ impl Herdr {
         }
     }
 
-    /// The data of the events that are due, one turn after the other, until
-    /// nothing comes.
+    /// Runs turns of the stream until one has no events, and returns the data of all.
     pub(crate) fn events(&mut self, stream: &mut Stream) -> Vec<Value> {
-        let mut came = Vec::new();
+        let mut events = Vec::new();
         loop {
             self.now = self.now.max(stream.due());
             let lines = self.model.tick(self.now, stream);
             if lines.is_empty() {
-                return came;
+                return events;
             }
-            came.extend(
+            events.extend(
                 lines
                     .iter()
                     .map(|line| serde_json::from_str::<Value>(line).unwrap()["data"].take()),
@@ -111,13 +109,13 @@ impl Herdr {
         self.model.observe(self.now, "w1:p1").unwrap()
     }
 
-    /// `agent status`, with `-` for no agent.
+    /// The agent, or `-` without one, and the status.
     pub(crate) fn row(&self) -> String {
         let seen = self.see();
         format!("{} {}", seen.agent.as_deref().unwrap_or("-"), seen.agent_status)
     }
 
-    /// The owner and value of the session, or nothing.
+    /// The source and the value of the session.
     pub(crate) fn owner(&self) -> Option<(String, String)> {
         self.see().agent_session.map(|session| (session.source, session.value))
     }

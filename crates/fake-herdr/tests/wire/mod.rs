@@ -1,5 +1,9 @@
-//! A client as plain as it can be.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses its part, and may panic")]
+//! A minimal client.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test file uses a part of this, and tests may panic"
+)]
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -8,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Far longer than anything here takes.
+/// Far longer than any operation in these tests takes.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn connect(path: &Path) -> UnixStream {
@@ -32,7 +36,7 @@ pub(crate) fn report(state: &str) -> Vec<u8> {
     line("pane.report_agent", &params)
 }
 
-/// Everything that comes back until the end; a reset counts as an end.
+/// Reads until the connection closes or is reset.
 pub(crate) fn rest(connection: &UnixStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     match { connection }.read_to_end(&mut bytes) {

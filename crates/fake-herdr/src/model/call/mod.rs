@@ -1,32 +1,28 @@
-//! Requests as the server reads them: all supported methods with their parameters.
+//! Requests as the server reads them: every implemented method with its
+//! parameters.
 //!
-//! The types of `herdr-proto` are not used, because they can only express what a good client
-//! sends. This module is as strict as the real server (protocol 2.1): `id` is a string,
-//! `params` is an object and never null, a known field must not occur twice, unknown fields are
-//! ignored, and `null` counts as absent. A request that the real server refuses while decoding
-//! is refused here. All other checks are made by the handlers.
+//! The types of `herdr-proto` cannot be used here. They hold only what a correct
+//! client sends, and a server has to read everything else as well.
+//!
+//! Decoding is as strict as on the real server (protocol 2.1): `id` is a string,
+//! `params` is an object and never null, a known key appears only once, unknown
+//! keys are ignored, and `null` means absent. The handlers check the rest.
 
-mod agent;
-mod pane;
-mod place;
-mod report;
-mod server;
+mod agents;
+mod panes;
+mod reports;
+mod workspaces;
 
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-pub(crate) use agent::{AgentPrompt, AgentRename, AgentSendKeys, AgentTarget};
-pub(crate) use pane::{
-    AgentRead, Destination, InWorkspace, PaneCurrent, PaneMove, PaneOrFocused, PaneRead,
-    PaneRename, PaneResize, PaneSplit, PaneSwap, PaneTarget, PaneZoom, ReadFormat, ReadHow,
-    ReadSource, SendInput, SendKeys, SendText, ZoomMode,
-};
-pub(crate) use place::{
-    Create, TabCreate, TabRename, TabTarget, WorkspaceMetadata, WorkspaceRename, WorkspaceTarget,
-};
-pub(crate) use report::{Clear, Release, ReportAgent, ReportMetadata, ReportSession};
-pub(crate) use server::{Notify, Subscribe};
+use super::subscription::Subscription;
+
+pub(crate) use agents::*;
+pub(crate) use panes::*;
+pub(crate) use reports::*;
+pub(crate) use workspaces::*;
 
 macro_rules! methods {
     ($($method:literal => $name:ident($params:ident),)*) => {
@@ -36,14 +32,13 @@ macro_rules! methods {
             $($name($params),)*
         }
 
-        /// The names of the supported methods.
-        const SUPPORTED: &[&str] = &[$($method),*];
+        const IMPLEMENTED: &[&str] = &[$($method),*];
 
         impl Call {
-            /// Reads the parameters of a method; `None` if it is not supported.
+            /// Reads the parameters of a method; `None` if it is not implemented.
             fn read(method: &str, params: &str) -> Option<Result<Self, String>> {
                 match method {
-                    $($method => Some(whole(params).map(Self::$name)),)*
+                    $($method => Some(parse(params).map(Self::$name)),)*
                     _ => None,
                 }
             }
@@ -65,7 +60,7 @@ methods! {
     "pane.clear_agent_authority" => Clear(Clear),
     "pane.get" => PaneGet(PaneTarget),
     "pane.current" => PaneCurrent(PaneCurrent),
-    "pane.list" => PaneList(InWorkspace),
+    "pane.list" => PaneList(WorkspaceFilter),
     "pane.focus" => PaneFocus(PaneTarget),
     "pane.rename" => PaneRename(PaneRename),
     "pane.close" => PaneClose(PaneTarget),
@@ -96,15 +91,15 @@ methods! {
     "workspace.close" => WorkspaceClose(WorkspaceTarget),
     "workspace.report_metadata" => WorkspaceMetadata(WorkspaceMetadata),
     "tab.create" => TabCreate(TabCreate),
-    "tab.list" => TabList(InWorkspace),
+    "tab.list" => TabList(WorkspaceFilter),
     "tab.get" => TabGet(TabTarget),
     "tab.focus" => TabFocus(TabTarget),
     "tab.rename" => TabRename(TabRename),
     "tab.close" => TabClose(TabTarget),
 }
 
-/// The methods of 0.8.2 that are answered with `not_implemented` here.
-const UNSUPPORTED: &str = "\
+/// Methods of 0.8.2 that answer `not_implemented` here.
+const NOT_IMPLEMENTED: &str = "\
     agent.start agent.view.clear agent.view.set agent.wait client.window_title.clear \
     client.window_title.set events.wait layout.apply layout.export layout.set_split_ratio \
     pane.edges pane.focus_direction pane.input.set pane.neighbor pane.wait_for_output \
@@ -112,64 +107,68 @@ const UNSUPPORTED: &str = "\
     tab.move workspace.move workspace.move_block worktree.create worktree.list worktree.open \
     worktree.remove";
 
-/// Why a line is not a supported request. It has the id if that could be read, which only
-/// servers from 0.9.2 on return.
+/// A line that could not be decoded. The id is set if the line has a valid one;
+/// only servers from 0.9.2 on repeat it in their answer.
 #[derive(Debug)]
 pub(crate) struct Undecodable {
     pub(crate) message: String,
     pub(crate) id: Option<String>,
-    pub(crate) method: Method,
+    pub(crate) cause: Cause,
 }
 
-/// What is known about the method of a line that could not be decoded.
+/// Why a line could not be decoded.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Method {
-    /// The method is supported or could not be read.
-    Other,
-    /// The server has the method, and this model does not support it.
-    Unsupported,
-    /// The server does not have the method.
-    Unknown,
+pub(crate) enum Cause {
+    /// The envelope or the parameters are wrong.
+    Malformed,
+    /// The real server has the method, and this model does not.
+    NotImplemented,
+    /// No server has the method.
+    UnknownMethod,
 }
 
-/// Reads one line: the id and the method with its parameters.
+/// Reads the id and the call of a request line.
 pub(crate) fn decode(line: &str) -> Result<(String, Call), Undecodable> {
-    let failed = |message: String, id, method| Undecodable { message, id, method };
+    let failed = |message: String, id, cause| Undecodable { message, id, cause };
     if !line.trim_start().starts_with('{') {
-        return Err(failed("a request is an object".to_owned(), None, Method::Other));
+        return Err(failed("a request is an object".to_owned(), None, Cause::Malformed));
     }
-    let head = whole::<Value>(line).and_then(|_| whole::<Head>(line)).and_then(|head| {
-        let is_object = head.params.get().starts_with('{');
-        is_object.then_some(head).ok_or_else(|| "params is an object".to_owned())
-    });
-    let Head { id, method, params } = head.map_err(|message| {
-        let id = whole::<OnlyId>(line).ok().map(|only| only.id);
-        failed(message, id, Method::Other)
+    // A raw value may have numbers that are too large and lone surrogates, which the
+    // server refuses even in unknown keys.
+    let envelope =
+        parse::<Value>(line).and_then(|_| parse::<Envelope>(line)).and_then(|envelope| {
+            let is_object = envelope.params.get().starts_with('{');
+            is_object.then_some(envelope).ok_or_else(|| "params is an object".to_owned())
+        });
+    let Envelope { id, method, params } = envelope.map_err(|message| {
+        let id = parse::<OnlyId>(line).ok().map(|only| only.id);
+        failed(message, id, Cause::Malformed)
     })?;
-    if UNSUPPORTED.split_whitespace().any(|known| known == method) {
-        let message = format!("{method} is not played by this server");
-        return Err(failed(message, Some(id), Method::Unsupported));
+    let not_implemented = || NOT_IMPLEMENTED.split_whitespace();
+    if not_implemented().any(|known| known == method) {
+        let message = format!("this server does not implement {method}");
+        return Err(failed(message, Some(id), Cause::NotImplemented));
     }
     match Call::read(&method, params.get()) {
         Some(Ok(call)) => Ok((id, call)),
-        Some(Err(message)) => Err(failed(message, Some(id), Method::Other)),
+        Some(Err(message)) => Err(failed(message, Some(id), Cause::Malformed)),
         None => {
-            let known = SUPPORTED.iter().copied().chain(UNSUPPORTED.split_whitespace());
+            let known = IMPLEMENTED.iter().copied().chain(not_implemented());
             let known: Vec<_> = known.map(|known| format!("`{known}`")).collect();
             let message =
                 format!("unknown variant `{method}`, expected one of {}", known.join(", "));
-            Err(failed(message, Some(id), Method::Unknown))
+            Err(failed(message, Some(id), Cause::UnknownMethod))
         }
     }
 }
 
-fn whole<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, String> {
+fn parse<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, String> {
     serde_json::from_str(line).map_err(|error| error.to_string())
 }
 
-/// The outer object. `params` is read later, when the method is known.
+/// A request whose `params` are read once the method is known.
 #[derive(Deserialize)]
-struct Head<'a> {
+struct Envelope<'a> {
     id: String,
     method: String,
     #[serde(borrow)]
@@ -181,6 +180,29 @@ struct OnlyId {
     id: String,
 }
 
-/// Parameters without fields.
+/// The parameters of a method that reads none. Any object will do.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Empty {}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Subscribe {
+    pub(crate) subscriptions: Vec<Subscription>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Notify {
+    pub(crate) title: String,
+    /// No notification is ever shown, so only the types of the other fields matter.
+    #[serde(rename = "body")]
+    _body: Option<String>,
+    #[serde(rename = "sound")]
+    _sound: Option<Sound>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Sound {
+    None,
+    Done,
+    Request,
+}

@@ -2,7 +2,14 @@
 
 use serde::Deserialize;
 
-use super::Empty;
+use super::{Empty, ReadOptions};
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct AgentRead {
+    pub(crate) target: String,
+    #[serde(flatten)]
+    pub(crate) options: ReadOptions,
+}
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct AgentTarget {

@@ -1,10 +1,10 @@
-//! The parameters of the other `pane.*` methods, and of `agent.read`, which reads a pane.
+//! The parameters of the `pane.*` methods.
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::super::layout::{Direction, Side};
+use crate::model::geometry::{Direction, Side};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct PaneTarget {
@@ -22,11 +22,6 @@ pub(crate) struct PaneCurrent {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct InWorkspace {
-    pub(crate) workspace_id: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
 pub(crate) struct PaneRename {
     pub(crate) pane_id: String,
     pub(crate) label: Option<String>,
@@ -41,7 +36,7 @@ pub(crate) struct PaneSplit {
     pub(crate) cwd: Option<String>,
     #[serde(default)]
     pub(crate) focus: bool,
-    /// Nothing is clicked in the model, so only its type is checked.
+    /// There are no clicks here, so only its type matters.
     #[serde(default, rename = "right_click")]
     _right_click: RightClick,
     #[serde(default)]
@@ -103,8 +98,7 @@ pub(crate) struct PaneResize {
     pub(crate) amount: Option<f32>,
 }
 
-/// The part of a screen that is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReadSource {
     Visible,
@@ -113,7 +107,7 @@ pub(crate) enum ReadSource {
     Detection,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReadFormat {
     #[default]
@@ -125,29 +119,22 @@ pub(crate) enum ReadFormat {
 pub(crate) struct PaneRead {
     pub(crate) pane_id: String,
     #[serde(flatten)]
-    pub(crate) how: ReadHow,
+    pub(crate) options: ReadOptions,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct AgentRead {
-    pub(crate) target: String,
-    #[serde(flatten)]
-    pub(crate) how: ReadHow,
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct ReadHow {
+pub(crate) struct ReadOptions {
     pub(crate) source: ReadSource,
     pub(crate) lines: Option<u32>,
     #[serde(default)]
     pub(crate) format: ReadFormat,
-    /// Screens of the model have no colours, so only its type is checked.
+    /// A screen here has no colours to strip, so only its type matters.
     #[serde(default, rename = "strip_ansi")]
     _strip_ansi: bool,
 }
 
-impl ReadHow {
-    pub(crate) fn of(source: ReadSource) -> Self {
+impl ReadOptions {
+    pub(crate) fn new(source: ReadSource) -> Self {
         Self { source, lines: None, format: ReadFormat::Text, _strip_ansi: true }
     }
 }

@@ -5,34 +5,36 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::state::State;
+use crate::model::state::State;
 
+/// The parameters that state and session reports share.
 #[derive(Debug, Deserialize)]
-pub(crate) struct ReportAgent {
+pub(crate) struct AgentReport {
     pub(crate) pane_id: String,
     pub(crate) source: String,
     pub(crate) agent: String,
-    pub(crate) state: State,
-    /// The real server stores it and never shows it, so only its type is checked.
-    #[serde(rename = "message")]
-    _message: Option<String>,
     pub(crate) seq: Option<u64>,
     pub(crate) agent_session_id: Option<String>,
     pub(crate) agent_session_path: Option<String>,
-    /// 0.8.2 does not know it, so any type is accepted.
+    /// 0.8.2 does not know it, so it may be of any type.
     pub(crate) resume_argv: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
+pub(crate) struct ReportAgent {
+    #[serde(flatten)]
+    pub(crate) report: AgentReport,
+    pub(crate) state: State,
+    /// The real server keeps it and shows it nowhere, so only its type matters.
+    #[serde(rename = "message")]
+    _message: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
 pub(crate) struct ReportSession {
-    pub(crate) pane_id: String,
-    pub(crate) source: String,
-    pub(crate) agent: String,
-    pub(crate) seq: Option<u64>,
-    pub(crate) agent_session_id: Option<String>,
-    pub(crate) agent_session_path: Option<String>,
+    #[serde(flatten)]
+    pub(crate) report: AgentReport,
     pub(crate) session_start_source: Option<String>,
-    pub(crate) resume_argv: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -70,4 +72,13 @@ pub(crate) struct Clear {
     pub(crate) pane_id: String,
     pub(crate) source: Option<String>,
     pub(crate) seq: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct WorkspaceMetadata {
+    pub(crate) workspace_id: String,
+    pub(crate) source: String,
+    pub(crate) tokens: BTreeMap<String, Option<String>>,
+    pub(crate) seq: Option<u64>,
+    pub(crate) ttl_ms: Option<u64>,
 }

@@ -4,7 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// The properties of a new workspace or tab.
+#[derive(Debug, Deserialize)]
+pub(crate) struct WorkspaceFilter {
+    pub(crate) workspace_id: Option<String>,
+}
+
+/// The parameters that `workspace.create` and `tab.create` share.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Create {
     pub(crate) cwd: Option<String>,
@@ -31,15 +36,6 @@ pub(crate) struct WorkspaceTarget {
 pub(crate) struct WorkspaceRename {
     pub(crate) workspace_id: String,
     pub(crate) label: String,
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct WorkspaceMetadata {
-    pub(crate) workspace_id: String,
-    pub(crate) source: String,
-    pub(crate) tokens: BTreeMap<String, Option<String>>,
-    pub(crate) seq: Option<u64>,
-    pub(crate) ttl_ms: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]

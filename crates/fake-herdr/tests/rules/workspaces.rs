@@ -1,12 +1,11 @@
-//! What closing, moving and focusing do to panes, and what is told of it. The
-//! recordings speak of panes only, so these are the server's published rules.
-use fake_herdr::Answer;
+//! How closing, moving and focusing change panes, and their events. The recordings
+//! cover only panes, so these tests follow the server's published rules.
 use serde_json::{Value, json};
 
 use crate::support::Herdr;
 
-/// What the ring holds of these kinds, kind by kind.
-fn told(herdr: &mut Herdr) -> Vec<(String, Value)> {
+/// The events of these kinds in the ring, kind by kind.
+fn all_events(herdr: &mut Herdr) -> Vec<(String, Value)> {
     const KINDS: [&str; 11] = [
         "workspace.created",
         "workspace.closed",
@@ -20,31 +19,27 @@ fn told(herdr: &mut Herdr) -> Vec<(String, Value)> {
         "pane.focused",
         "layout.updated",
     ];
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     for kind in KINDS {
-        let subscriptions = json!([{ "type": kind }]);
-        let params = json!({ "subscriptions": subscriptions });
-        let line = json!({ "id": "s", "method": "events.subscribe", "params": params });
-        let answer = herdr.model.request(herdr.now, line.to_string().as_bytes());
-        let Answer::Stream { mut stream, .. } = answer else { panic!("{answer:?}") };
+        let (_, mut stream) = herdr.subscribe(json!([{ "type": kind }]));
         let mut seen = 0;
         loop {
             let lines = herdr.model.tick(herdr.now, &mut stream);
             let Some(line) = lines.first() else { break };
             let event: Value = serde_json::from_str(line).unwrap();
-            told.push((kind.to_owned(), event["data"].clone()));
+            events.push((kind.to_owned(), event["data"].clone()));
             seen += 1;
             assert!(seen < 512);
         }
     }
-    told
+    events
 }
 
-/// What is told while `act` runs, kind by kind.
-fn told_by(herdr: &mut Herdr, act: impl FnOnce(&mut Herdr)) -> Vec<(String, Value)> {
-    let mut before = told(herdr);
+/// The events of `act`, kind by kind.
+fn events_of(herdr: &mut Herdr, act: impl FnOnce(&mut Herdr)) -> Vec<(String, Value)> {
+    let mut before = all_events(herdr);
     act(herdr);
-    let mut after = told(herdr);
+    let mut after = all_events(herdr);
     after.retain(|event| {
         let known = before.iter().position(|old| old == event);
         known.map(|place| before.remove(place)).is_none()
@@ -71,7 +66,7 @@ fn status(herdr: &Herdr, pane: &str) -> String {
     herdr.model.observe(herdr.now, pane).unwrap().agent_status
 }
 
-/// Makes `pane` done: its agent has finished and nobody looked.
+/// Makes a pane `done`: its agent finishes while the user looks at another pane.
 fn finish(herdr: &mut Herdr, pane: &str) {
     for (seq, state) in [(1, "working"), (2, "idle")] {
         let params = json!({
@@ -83,31 +78,31 @@ fn finish(herdr: &mut Herdr, pane: &str) {
 }
 
 #[test]
-fn a_focus_that_nobody_moved_sees_nothing() {
+fn a_focus_that_moves_without_a_command_does_not_mark_panes_as_seen() {
     let mut herdr = Herdr::new();
     workspace(&mut herdr);
     finish(&mut herdr, "w2:p1");
-    let events = told_by(&mut herdr, |herdr| {
+    let events = events_of(&mut herdr, |herdr| {
         ok(herdr, "workspace.close", json!({ "workspace_id": "w1" }));
     });
     assert_eq!(status(&herdr, "w2:p1"), "done");
     let expected = ["workspace.closed", "workspace.focused", "tab.focused", "pane.focused"];
-    assert_eq!(names(&events), expected, "the focus that moved is told");
+    assert_eq!(names(&events), expected, "the moved focus has events");
 
-    let again = told_by(&mut herdr, |herdr| {
+    let again = events_of(&mut herdr, |herdr| {
         ok(herdr, "workspace.focus", json!({ "workspace_id": "w2" }));
     });
-    assert_eq!(status(&herdr, "w2:p1"), "idle", "the command sees it");
-    assert_eq!(names(&again), [""; 0], "and is not told, as the focus was there");
+    assert_eq!(status(&herdr, "w2:p1"), "idle", "the command marks it as seen");
+    assert_eq!(names(&again), [""; 0], "the focus did not move");
 }
 
 #[test]
-fn a_workspace_that_is_closed_is_told_as_it_was() {
+fn the_event_of_a_closed_workspace_shows_it_as_it_was() {
     let mut herdr = Herdr::new();
     workspace(&mut herdr);
     ok(&mut herdr, "pane.split", json!({ "target_pane_id": "w2:p1", "direction": "right" }));
     ok(&mut herdr, "tab.create", json!({ "workspace_id": "w2" }));
-    let events = told_by(&mut herdr, |herdr| {
+    let events = events_of(&mut herdr, |herdr| {
         ok(herdr, "workspace.close", json!({ "workspace_id": "w2" }));
     });
     assert_eq!(names(&events), ["workspace.closed"]);
@@ -116,25 +111,25 @@ fn a_workspace_that_is_closed_is_told_as_it_was() {
 }
 
 #[test]
-fn what_a_pane_takes_along_is_told_only_if_it_was_closed() {
+fn a_tab_or_workspace_that_goes_with_its_pane_may_have_no_event() {
     let mut herdr = Herdr::new();
     workspace(&mut herdr);
     ok(&mut herdr, "tab.create", json!({ "workspace_id": "w2" }));
     let close = |herdr: &mut Herdr, pane: &str| {
         ok(herdr, "pane.close", json!({ "pane_id": pane }));
     };
-    let events = told_by(&mut herdr, |herdr| close(herdr, "w2:p2"));
-    assert_eq!(names(&events), ["pane.closed"], "its tab went without a word");
-    let events = told_by(&mut herdr, |herdr| close(herdr, "w2:p1"));
+    let events = events_of(&mut herdr, |herdr| close(herdr, "w2:p2"));
+    assert_eq!(names(&events), ["pane.closed"], "its tab has no event");
+    let events = events_of(&mut herdr, |herdr| close(herdr, "w2:p1"));
     assert_eq!(names(&events), ["workspace.closed", "pane.closed"]);
 
     workspace(&mut herdr);
-    let events = told_by(&mut herdr, |herdr| assert!(herdr.model.exit_pane(herdr.now, "w3:p1")));
-    assert_eq!(names(&events), ["pane.exited"], "its workspace went without a word");
+    let events = events_of(&mut herdr, |herdr| assert!(herdr.model.exit_pane(herdr.now, "w3:p1")));
+    assert_eq!(names(&events), ["pane.exited"], "its workspace has no event");
 }
 
 #[test]
-fn a_tab_that_is_closed_takes_its_workspace_along() {
+fn closing_the_last_tab_closes_the_workspace() {
     let mut herdr = Herdr::new();
     workspace(&mut herdr);
     ok(&mut herdr, "tab.create", json!({ "workspace_id": "w2" }));
@@ -142,10 +137,10 @@ fn a_tab_that_is_closed_takes_its_workspace_along() {
     let close = |herdr: &mut Herdr, tab: &str| {
         ok(herdr, "tab.close", json!({ "tab_id": tab }));
     };
-    assert_eq!(names(&told_by(&mut herdr, |herdr| close(herdr, "w2:t1"))), ["tab.closed"]);
+    assert_eq!(names(&events_of(&mut herdr, |herdr| close(herdr, "w2:t1"))), ["tab.closed"]);
     let left = ok(&mut herdr, "tab.get", json!({ "tab_id": "w2:t2" }));
-    assert_eq!(left["tab"]["number"], 2, "a number is for life");
-    let events = told_by(&mut herdr, |herdr| close(herdr, "w2:t2"));
+    assert_eq!(left["tab"]["number"], 2, "a number does not change");
+    let events = events_of(&mut herdr, |herdr| close(herdr, "w2:t2"));
     assert_eq!(names(&events), ["workspace.closed", "tab.closed"]);
     assert_eq!(events[0].1["workspace"]["pane_count"], 2);
 }
@@ -160,11 +155,8 @@ fn a_shell_that_exits_under_a_known_label_ends_idle() {
             "pane_id": pane, "source": "custom:host", "agent": "claude", "state": "working",
         });
         ok(&mut herdr, "pane.report_agent", params);
-        let params = json!({ "subscriptions": [{ "type": "pane.agent_detected" }] });
-        let line = json!({ "id": "s", "method": "events.subscribe", "params": params });
         herdr.model.exit_pane(herdr.now, pane);
-        let answer = herdr.model.request(herdr.now, line.to_string().as_bytes());
-        let Answer::Stream { mut stream, .. } = answer else { panic!("{answer:?}") };
+        let (_, mut stream) = herdr.subscribe(json!([{ "type": "pane.agent_detected" }]));
         let began = herdr.model.tick(herdr.now, &mut stream);
         let ended = herdr.model.tick(herdr.now, &mut stream);
         assert!(began[0].contains("claude") && !began[0].contains("released"), "{began:?}");
@@ -176,7 +168,7 @@ fn a_shell_that_exits_under_a_known_label_ends_idle() {
 }
 
 #[test]
-fn a_first_state_of_a_process_finishes_nothing() {
+fn the_first_state_of_a_process_does_not_end_work() {
     let mut herdr = Herdr::new();
     workspace(&mut herdr);
     for (state, shown) in [("unknown", "unknown"), ("idle", "idle")] {
@@ -201,10 +193,10 @@ fn a_move_within_a_tab_changes_nothing() {
 }
 
 #[test]
-fn a_move_tells_what_it_closed_and_made() {
+fn a_move_has_events_for_what_it_closes_and_makes() {
     let mut herdr = Herdr::new();
     workspace(&mut herdr);
-    let events = told_by(&mut herdr, |herdr| {
+    let events = events_of(&mut herdr, |herdr| {
         moved(herdr, "w2:p1", &json!({ "type": "new_workspace", "label": "x" }));
     });
     let expected = [
@@ -216,10 +208,10 @@ fn a_move_tells_what_it_closed_and_made() {
         "layout.updated",
     ];
     assert_eq!(names(&events), expected);
-    assert_eq!(events[1].1.get("workspace"), None, "by its id alone");
+    assert_eq!(events[1].1.get("workspace"), None, "only its id");
 
     ok(&mut herdr, "pane.split", json!({ "target_pane_id": "w1:p1", "direction": "right" }));
-    let events = told_by(&mut herdr, |herdr| {
+    let events = events_of(&mut herdr, |herdr| {
         let to = json!({ "type": "tab", "tab_id": "w3:t1", "split": "right" });
         moved(herdr, "w1:p2", &to);
     });
@@ -234,9 +226,9 @@ fn the_only_workspace_has_the_focus() {
 }
 
 #[test]
-fn creation_tells_the_layout_too() {
+fn creation_has_a_layout_event() {
     let mut herdr = Herdr::new();
-    let events = told_by(&mut herdr, |herdr| {
+    let events = events_of(&mut herdr, |herdr| {
         workspace(herdr);
         ok(herdr, "tab.create", json!({ "workspace_id": "w2" }));
     });
@@ -245,7 +237,7 @@ fn creation_tells_the_layout_too() {
 }
 
 #[test]
-fn a_server_that_stops_still_takes_readers_of_the_ring() {
+fn a_stopping_server_still_takes_lifecycle_subscriptions() {
     let mut herdr = Herdr::new();
     ok(&mut herdr, "server.stop", json!({}));
     assert_eq!(herdr.code("pane.list", json!({})), "server_unavailable");

@@ -1,13 +1,13 @@
-//! The `workspace.*` and `tab.*` methods, and how workspaces and tabs appear in replies and
-//! events.
+//! The `workspace.*` and `tab.*` methods, and the views and events of workspaces
+//! and tabs.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
 use super::Model;
-use super::call::{Create, InWorkspace, TabCreate, TabRename, WorkspaceRename};
-use super::dispatch::{Outcome, ok, set};
+use super::call::{Create, TabCreate, TabRename, WorkspaceFilter, WorkspaceRename};
+use super::dispatch::{Outcome, ok, without_unset};
 use super::events::Event;
 use super::failure::Failure;
 use super::ids;
@@ -22,8 +22,8 @@ impl Model {
         let pane = self.new_pane(cwd);
         let place = self.add_workspace(pane, create.label, None, create.focus);
         let workspace = self.workspace_view(place.workspace);
-        self.tell("workspace_created", json!({ "workspace": workspace }));
-        let (tab, root_pane) = self.tell_created(place, pane);
+        self.emit("workspace_created", json!({ "workspace": workspace }));
+        let (tab, root_pane) = self.emit_created(place, pane);
         Ok(json!({
             "type": "workspace_created",
             "workspace": workspace,
@@ -50,7 +50,7 @@ impl Model {
     pub(super) fn workspace_rename(&mut self, rename: WorkspaceRename) -> Outcome {
         let workspace = self.find_workspace(&rename.workspace_id)?;
         let id = self.workspace_id(workspace);
-        self.tell("workspace_renamed", json!({ "workspace_id": id, "label": rename.label }));
+        self.emit("workspace_renamed", json!({ "workspace_id": id, "label": rename.label }));
         self.workspaces[workspace].label = Some(rename.label);
         self.workspace_get(&id)
     }
@@ -65,7 +65,7 @@ impl Model {
         let TabCreate { workspace_id, create } = params;
         let workspace = match workspace_id.as_deref() {
             Some(id) => self.find_workspace(id).map_err(|failure| {
-                // A position in the list is resolved when the tab is created.
+                // The real server resolves a list position only when it makes the tab.
                 let code =
                     if ids::place(id).is_some() { "tab_create_failed" } else { failure.code };
                 Failure { code, ..failure }
@@ -80,11 +80,11 @@ impl Model {
         let pane = self.new_pane(cwd);
         self.number_pane(workspace, pane);
         let place = self.add_tab(workspace, pane, create.label, create.focus);
-        let (tab, root_pane) = self.tell_created(place, pane);
+        let (tab, root_pane) = self.emit_created(place, pane);
         Ok(json!({ "type": "tab_created", "tab": tab, "root_pane": root_pane }))
     }
 
-    pub(super) fn tab_list(&self, list: &InWorkspace) -> Outcome {
+    pub(super) fn tab_list(&self, list: &WorkspaceFilter) -> Outcome {
         let only = list.workspace_id.as_deref().map(|id| self.find_workspace(id)).transpose()?;
         let tabs: Vec<_> = self
             .places()
@@ -106,32 +106,33 @@ impl Model {
     pub(super) fn tab_rename(&mut self, rename: TabRename) -> Outcome {
         let place = self.find_tab(&rename.tab_id)?;
         let (tab_id, workspace_id) = (self.tab_id(place), self.workspace_id(place.workspace));
-        let told = json!({ "tab_id": tab_id, "workspace_id": workspace_id, "label": rename.label });
-        self.tell("tab_renamed", told);
-        self.workspaces[place.workspace].tabs[place.tab].label = Some(rename.label);
+        let data = json!({ "tab_id": tab_id, "workspace_id": workspace_id, "label": rename.label });
+        self.emit("tab_renamed", data);
+        self.tab_mut(place).label = Some(rename.label);
         self.tab_get(&tab_id)
     }
 
     pub(super) fn tab_close(&mut self, id: &str) -> Outcome {
         let place = self.find_tab(id)?;
-        self.tell_tab_closed(&self.tab_id(place), &self.workspace_id(place.workspace));
+        self.emit_tab_closed(&self.tab_id(place), &self.workspace_id(place.workspace));
         if self.workspaces[place.workspace].tabs.len() == 1 {
             self.close_workspace(place.workspace);
         } else {
-            for pane in self.workspaces[place.workspace].tabs[place.tab].layout.ids() {
-                self.take_away(pane);
+            for pane in self.tab(place).layout.ids() {
+                self.remove_pane(pane);
             }
         }
         ok()
     }
 
-    /// Closes a workspace with everything in it. The only event shows it as it was before.
+    /// Closes a workspace with its panes. The only event shows the workspace as it
+    /// was before.
     fn close_workspace(&mut self, workspace: usize) {
         let view = self.workspace_view(workspace);
         for pane in self.panes_of(workspace) {
-            self.take_away(pane);
+            self.remove_pane(pane);
         }
-        self.tell_workspace_closed(&view);
+        self.emit_workspace_closed(&view);
     }
 
     pub(super) fn workspace_views(&self) -> Vec<Value> {
@@ -141,7 +142,7 @@ impl Model {
     pub(super) fn workspace_view(&self, place: usize) -> Value {
         let entry = &self.workspaces[place];
         let panes = self.panes_of(place);
-        set(json!({
+        without_unset(json!({
             "workspace_id": self.workspace_id(place),
             "number": place + 1,
             "label": entry.label.clone().unwrap_or_else(|| self.folder_name(place)),
@@ -154,8 +155,8 @@ impl Model {
         }))
     }
 
-    /// The name of a workspace that was not named: that of the folder in which the first pane
-    /// of its first tab started.
+    /// The name of a workspace without a label: that of the folder of its first
+    /// tab's root pane.
     fn folder_name(&self, place: usize) -> String {
         let root = self.workspaces[place].tabs.first().map(|tab| tab.root);
         let cwd = root.and_then(|root| self.panes.get(&root)).map_or("/", |pane| &pane.cwd);
@@ -166,7 +167,7 @@ impl Model {
     }
 
     pub(super) fn tab_view(&self, place: Place) -> Value {
-        let tab = &self.workspaces[place.workspace].tabs[place.tab];
+        let tab = self.tab(place);
         let panes = tab.layout.ids();
         json!({
             "tab_id": self.tab_id(place),
@@ -180,7 +181,7 @@ impl Model {
     }
 
     pub(super) fn layout_view(&self, place: Place) -> Value {
-        let tab = &self.workspaces[place.workspace].tabs[place.tab];
+        let tab = self.tab(place);
         let (area, focused) = (self.area(), tab.layout.focused());
         let panes = tab.layout.panes(area).into_iter().map(|(pane, rect)| {
             json!({ "pane_id": self.pane_id(pane), "focused": pane == focused, "rect": rect })
@@ -198,43 +199,44 @@ impl Model {
 
     /// The most urgent status of some panes.
     fn roll_up(&self, panes: &[u64]) -> Status {
-        panes.iter().fold(Status::Unknown, |status, pane| status.more_urgent(self.status(*pane)))
+        panes.iter().map(|pane| self.status(*pane)).max().unwrap_or(Status::Unknown)
     }
 
-    pub(super) fn tell(&mut self, kind: &'static str, data: Value) {
+    pub(super) fn emit(&mut self, kind: &'static str, data: Value) {
         self.events.push(Event::new(kind, data));
     }
 
-    /// Emits events about a new tab with its pane, and returns both as replies show them.
-    fn tell_created(&mut self, place: Place, pane: u64) -> (Value, Option<Value>) {
+    /// Emits the events of a new tab with its pane, and returns the views of both.
+    fn emit_created(&mut self, place: Place, pane: u64) -> (Value, Option<Value>) {
         let (tab, pane) = (self.tab_view(place), self.pane_view(pane));
-        self.tell("tab_created", json!({ "tab": tab }));
-        self.tell("pane_created", json!({ "pane": pane }));
-        self.tell_layout(place);
+        self.emit("tab_created", json!({ "tab": tab }));
+        self.emit("pane_created", json!({ "pane": pane }));
+        self.emit_layout(place);
         (tab, pane)
     }
 
-    pub(super) fn tell_tab_closed(&mut self, tab_id: &str, workspace_id: &str) {
-        self.tell("tab_closed", json!({ "tab_id": tab_id, "workspace_id": workspace_id }));
+    pub(super) fn emit_tab_closed(&mut self, tab_id: &str, workspace_id: &str) {
+        self.emit("tab_closed", json!({ "tab_id": tab_id, "workspace_id": workspace_id }));
     }
 
-    pub(super) fn tell_workspace_closed(&mut self, before: &Value) {
-        let told = json!({ "workspace_id": before["workspace_id"], "workspace": before });
-        self.tell("workspace_closed", told);
+    pub(super) fn emit_workspace_closed(&mut self, before: &Value) {
+        let data = json!({ "workspace_id": before["workspace_id"], "workspace": before });
+        self.emit("workspace_closed", data);
     }
 
-    /// Emits an event about the layout. It shows a ratio with the digits of an `f64`.
-    pub(super) fn tell_layout(&mut self, place: Place) {
+    /// Events have the ratios of splits as 64-bit floats, which shows more digits
+    /// than replies do.
+    pub(super) fn emit_layout(&mut self, place: Place) {
         let mut layout = self.layout_view(place);
-        let tab = &self.workspaces[place.workspace].tabs[place.tab];
+        let tab = self.tab(place);
         for (index, split) in tab.layout.splits(self.area()).into_iter().enumerate() {
             layout["splits"][index]["ratio"] = f64::from(split.held).into();
         }
-        self.tell("layout_updated", json!({ "layout": layout }));
+        self.emit("layout_updated", json!({ "layout": layout }));
     }
 }
 
-/// Refuses environment variables that no program can have.
+/// Checks that a program can get these as its environment variables.
 pub(super) fn check_env(env: &BTreeMap<String, String>) -> Result<(), Failure> {
     let bad = |(name, value): (&String, &String)| {
         name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
