@@ -73,7 +73,11 @@ impl Leavings {
     pub fn noted_in(mut lease: &File) -> Self {
         let mut note = Vec::new();
         let read = lease.rewind().and_then(|()| lease.take(NOTE_BYTES).read_to_end(&mut note));
-        read.ok().and_then(|_| serde_json::from_slice(&note).ok()).unwrap_or_default()
+        match read {
+            // Hooks come here: an error of the JSON reader would cost them 40 µs for its position.
+            Ok(0) | Err(_) => Self::default(),
+            Ok(_) => serde_json::from_slice(&note).unwrap_or_default(),
+        }
     }
 
     /// Replaces the note in a lease's file. An empty note empties the file.
