@@ -69,7 +69,7 @@ impl Terminal {
     ) {
         let mut activity = Activity::default();
         for event in events {
-            // An event that does not fit has already been reported as wrong.
+            // A refused event has already been reported, or there is no caller to report it to.
             let _ = activity.apply(event);
         }
         let bytes = program_status(&activity, &settings.config, &settings.agent);
