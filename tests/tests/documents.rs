@@ -1,4 +1,4 @@
-//! What the documents say of the repository: links, and the index of failures.
+//! Checks the documents against the repository: their links and the index of failures.
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The files below a folder whose names end so; links are not followed.
+/// Finds the files below a folder by the end of their names. Does not follow links.
 fn files(folder: &Path, ending: &str, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let (path, kind) = (entry.path(), entry.file_type().unwrap());
@@ -23,7 +23,7 @@ fn files(folder: &Path, ending: &str, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// A heading as GitHub's links name it.
+/// The anchor that GitHub makes from a heading.
 fn anchor(heading: &str) -> String {
     let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
     heading.trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
@@ -83,7 +83,7 @@ fn the_index_of_failures_names_every_test() {
         let cells: Vec<_> = row.split(" | ").collect();
         let (id, tests) = (&cells[0][2..], cells[3].trim_end_matches(" |"));
         let named = tests.split(", ").map(|name| name.trim_matches('`').to_owned());
-        // One has no test but the build for another system.
+        // One failure has no test; the build for another system covers it.
         let expected = tried.remove(id);
         assert_eq!(expected.is_none(), tests.contains(".ci/run"), "{id}");
         assert!(expected.is_none_or(|expected| expected == named.collect()), "{id}: {tests}");

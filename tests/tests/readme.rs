@@ -1,5 +1,5 @@
-//! The commands of README.md and of the sidecar's own, as they stand: in a clone,
-//! with an empty home, in a pane of the fake.
+//! Runs the commands of README.md and of the sidecar's README unchanged: in a clone, with an
+//! empty home, in a pane of the fake.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -14,10 +14,10 @@ use fake_herdr::FakeHerdr;
 use tempfile::TempDir;
 
 const README: &str = include_str!("../../README.md");
-const SIDECARS: &str = include_str!("../../crates/herdr-socket-report/README.md");
+const SIDECAR_README: &str = include_str!("../../crates/herdr-socket-report/README.md");
 
-/// How a block begins, and words of what Herdr is told by it.
-const TOLD: [(&str, &[&str]); 5] = [
+/// How a block begins, and words in the requests that it sends.
+const EXPECTED: [(&str, &[&str]); 5] = [
     (
         "herdr-socket-report state blocked",
         &["\"state\":\"blocked\"", "{\"blocked\":\"Run cargo test?\"}"],
@@ -31,9 +31,9 @@ const TOLD: [(&str, &[&str]); 5] = [
     ("herdr-socket-report run", &["\"agent\":\"my-agent\"", "Fix the login redirect"]),
 ];
 
-/// What stands in for programs that are not to be run here.
-const STAND_INS: [(&str, &str); 3] = [
-    // What it would build was built along with this test.
+/// Stubs for the programs that are not run here.
+const STUBS: [(&str, &str); 3] = [
+    // The programs that it would build were built with this test.
     (
         "cargo",
         "case $1 in\n\
@@ -69,7 +69,7 @@ impl Place {
         let host = "[package]\nname = \"my-host\"\nedition = \"2024\"\n";
         fs::write(path.join("my-host/Cargo.toml"), host).unwrap();
         fs::write(path.join("my-host/src/main.rs"), "fn main() {}\n").unwrap();
-        for (name, script) in STAND_INS {
+        for (name, script) in STUBS {
             let path = path.join("bin").join(name);
             fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -111,7 +111,7 @@ impl Place {
         assert!(quiet, "{script}\n{said}");
     }
 
-    /// Runs what does not end, until it says that it is ready.
+    /// Starts a server and waits until it says that it is ready.
     fn start(&self, script: &str) -> Serving {
         let mut shell = self.shell(&format!("exec {script}"));
         let mut child = shell.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
@@ -139,19 +139,19 @@ impl Drop for Serving {
     }
 }
 
-/// The blocks of a language, in their order.
+/// The code blocks of a language, in their order.
 fn blocks(text: &'static str, language: &str) -> Vec<&'static str> {
     let begin = format!("\n```{language}\n");
     text.split(&begin).skip(1).map(|block| block.split("\n```").next().unwrap()).collect()
 }
 
 #[test]
-fn the_commands_work_as_they_stand() {
+fn the_commands_of_the_readme_work() {
     let place = Place::new();
-    let mut told = TOLD.to_vec();
+    let mut expected = EXPECTED.to_vec();
     let mut serving = None;
     for block in blocks(README, "sh") {
-        // Nobody else's server may have this name.
+        // Another server on this machine could use the path in /tmp.
         let block = block.replace("/tmp/", &format!("{}/", place.folder.path().display()));
         if block.starts_with("fake-herdr serve") {
             serving = Some(place.start(&block));
@@ -159,35 +159,35 @@ fn the_commands_work_as_they_stand() {
         }
         let before = place.herdr.log().len();
         place.run(&block);
-        if let Some(at) = told.iter().position(|(begins, _)| block.starts_with(begins)) {
+        if let Some(at) = expected.iter().position(|(begins, _)| block.starts_with(begins)) {
             let log = place.herdr.log();
             let requests: Vec<_> = log[before..].iter().map(|one| one.request.as_str()).collect();
-            for words in told.remove(at).1 {
+            for words in expected.remove(at).1 {
                 assert!(requests.concat().contains(words), "{words} in {requests:#?}");
             }
         }
     }
-    assert!(serving.is_some() && told.is_empty(), "{told:?}");
+    assert!(serving.is_some() && expected.is_empty(), "{expected:?}");
     assert!(place.has(".config/herdr/config.toml") && place.has(".claude/settings.json"));
     let host = fs::read_to_string(place.path("my-host/Cargo.toml")).unwrap();
     assert!(host.contains("herdr-reporter = { "), "{host}");
 }
 
 #[test]
-fn so_do_the_sidecars() {
+fn the_commands_of_the_sidecars_readme_work() {
     let place = Place::new();
     place.run("cargo install --locked --path crates/herdr-socket-report");
-    // Numbers are never the same.
+    // Numbers differ from run to run.
     let without_numbers = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
-    for block in blocks(SIDECARS, "console") {
+    for block in blocks(SIDECAR_README, "console") {
         let (command, expected) = block.split_once('\n').unwrap_or((block, ""));
         let output = place.shell(command.trim_start_matches("$ ")).output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
-        let is_told =
+        let matches =
             expected.is_empty() || without_numbers(said.trim_end()) == without_numbers(expected);
-        assert!(output.status.success() && is_told, "{command}: {said}");
+        assert!(output.status.success() && matches, "{command}: {said}");
     }
-    let program = blocks(SIDECARS, "python")[0];
+    let program = blocks(SIDECAR_README, "python")[0];
     fs::write(place.path("host.py"), program).unwrap();
     if Command::new("python3").arg("--version").output().is_ok() {
         place.run("python3 \"$HOME/host.py\"");

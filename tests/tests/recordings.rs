@@ -1,11 +1,10 @@
-//! Every recording on a socket: what was recorded of Herdr 0.8.2 happens again
-//! on the program that `HERDR_BIN` names, and on the fake behind its socket.
+//! Plays the recordings of Herdr 0.8.2 on a socket: on the program that `HERDR_BIN` names,
+//! and on the fake behind its socket. The same must happen again.
 //!
-//! Without a program only what is quick is played; the model plays all of it in
-//! virtual time ([`e2e::replay`]). A time to live of less than a second is left
-//! to the model too: between two requests a busy machine may take that long. If
-//! it took even longer and a recording went otherwise, that one is played again
-//! when no other is.
+//! Without a program only the quick recordings are played; the model plays all of them in
+//! virtual time ([`e2e::replay`]). Recordings with a ttl below one second are left to the
+//! model too, because a busy machine may take that long between two requests. A recording
+//! that differs is played once more at the end, when no other recording is.
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::fs;
@@ -20,8 +19,8 @@ use serde_json::{Value, json};
 /// The server that the recordings were made on.
 const RECORDED: &str = "0.8.2";
 
-/// Servers at once. A recording waits more than it works, and a player moves
-/// the focus, so two on one server would disturb each other.
+/// How many servers run at once. A recording mostly waits, so there can be many. Each player
+/// has its own server, because recordings move the focus.
 const PLAYERS: usize = 12;
 
 fn fixtures(folders: &[&str]) -> Vec<PathBuf> {
@@ -32,24 +31,24 @@ fn fixtures(folders: &[&str]) -> Vec<PathBuf> {
     files
 }
 
-/// Zero is refused, so it is none.
+/// A ttl of zero does not count: the server refuses it.
 fn has_a_short_ttl(recording: &str) -> bool {
     let steps = recording.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let mut ttls = steps.filter_map(|step| step["call"]["params"]["ttl_ms"].as_u64());
     ttls.any(|ttl| (1..1000).contains(&ttl))
 }
 
-/// Plays files on servers of their own, several at once, the last file first.
+/// Plays several files at once, the last file first, each player on its own server.
 fn play(files: Vec<PathBuf>, server: impl Fn() -> Stage + Sync) -> Summary {
     let all = files.len();
     let files = Mutex::new(files);
     let played = Mutex::new(Summary::default());
-    let otherwise = Mutex::new(Vec::new());
+    let differing = Mutex::new(Vec::new());
     let keep = |file: PathBuf, part: Summary| {
         if part.mismatches.is_empty() {
             played.lock().unwrap().add(part);
         } else {
-            otherwise.lock().unwrap().push(file);
+            differing.lock().unwrap().push(file);
         }
     };
     thread::scope(|scope| {
@@ -58,7 +57,8 @@ fn play(files: Vec<PathBuf>, server: impl Fn() -> Stage + Sync) -> Summary {
                 let mut stage = None;
                 loop {
                     let Some(file) = files.lock().unwrap().pop() else { break };
-                    // A stream begins with what its server has kept.
+                    // A new stream replays the events that its server has kept, so a flow needs a
+                    // fresh server.
                     if is_flow(&file) {
                         stage = None;
                     }
@@ -69,7 +69,7 @@ fn play(files: Vec<PathBuf>, server: impl Fn() -> Stage + Sync) -> Summary {
         }
     });
     let mut played = played.into_inner().unwrap();
-    for file in otherwise.into_inner().unwrap() {
+    for file in differing.into_inner().unwrap() {
         played.add(play_on(&server(), &file));
     }
     assert_eq!(played.traces, all, "every file was played");
@@ -90,7 +90,7 @@ fn assert_as_recorded(summary: &Summary) {
 }
 
 #[test]
-fn made_up_traces_on_the_fakes_socket() {
+fn written_traces_on_the_fakes_socket() {
     let files = fixtures(&["traces/scenarios"]);
     assert_as_recorded(&play(files, || Stage::fake(Share::Own)));
 }
@@ -105,13 +105,13 @@ fn everything_on_the_live_server() {
     }
     drop(stage);
     let mut files = fixtures(&["traces", "flows"]);
-    // The flows first, which wait most.
+    // The last file is played first, and flows take longest.
     files.sort_by_key(|file| is_flow(file));
     let live = || Stage::live(Share::Own, NAME).expect("a program is named");
     assert_as_recorded(&play(files, live));
 }
 
-/// Each on a server of its own. They wait more than they work.
+/// Each whole recording needs a server of its own.
 #[test]
 fn whole_recordings_on_the_live_server() {
     let files = Mutex::new(fixtures(&["whole/scenarios"]));

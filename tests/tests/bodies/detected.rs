@@ -1,4 +1,4 @@
-//! Panes in which the server has detected the program of an agent that it knows.
+//! Panes in which the server has detected a known agent.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ e2e::bodies! {
         a_release_takes_the_detected_agent_along,
         a_release_of_its_own_label_keeps_the_detected_agent,
         an_exit_ends_a_claim_of_the_same_label,
-        an_exit_below_a_custom_label_is_told_and_changes_nothing,
+        an_exit_below_a_custom_label_is_an_event_and_changes_nothing,
         a_title_and_labels_over_a_detected_agent,
         two_agents_one_after_the_other,
         a_prompt_is_typed_into_the_detected_agent;
@@ -24,8 +24,8 @@ e2e::bodies! {
 
 const SOURCE: &str = "custom:over";
 
-/// A program with an agent's name in the foreground of the pane, which the server
-/// has detected. It does nothing.
+/// A detected agent: a program with an agent's name in the foreground of the pane. It does
+/// nothing.
 pub(super) struct Agent<'a> {
     stage: &'a Stage,
     name: &'static str,
@@ -33,13 +33,13 @@ pub(super) struct Agent<'a> {
 }
 
 impl<'a> Agent<'a> {
-    /// `None` where no program can run in the pane, which is said.
+    /// `None`, with a message, if no program can run in the pane.
     pub(super) fn start(stage: &'a Stage, name: &'static str) -> Option<Self> {
         Self::start_as(stage, name, "cat", "", "")
     }
 
-    /// The same as a copy of another program, with variables before its name and
-    /// a file of the stage's folder as its argument.
+    /// As [`start`](Self::start), for a copy of another program, with environment variables
+    /// and with a file of the stage's folder as its argument.
     pub(super) fn start_as(
         stage: &'a Stage,
         name: &'static str,
@@ -64,15 +64,15 @@ impl<'a> Agent<'a> {
         Some(agent)
     }
 
-    /// Detected, and its state is known. A program may be called otherwise than
-    /// its agent.
+    /// Whether the pane shows this agent and its state is known. The name of the program may
+    /// differ from the agent's label.
     pub(super) fn is_shown(&self, pane: &PaneInfo) -> bool {
         let label = AgentLabel::normalize(self.name);
         pane.agent.as_deref() == label.as_ref().map(AgentLabel::as_str) && at_rest(pane)
     }
 
     pub(super) fn end(self) {
-        // Not Ctrl-C: where these tests run in the background, it may be ignored.
+        // Ctrl-C may be ignored here if the tests themselves run in the background.
         self.signal(Signal::TERM);
     }
 
@@ -93,12 +93,12 @@ fn running(stage: &Stage, name: &str) -> Option<Pid> {
     Pid::from_raw(process.pid.try_into().ok()?)
 }
 
-/// Done is an idle that nobody has looked at.
+/// `done` is also at rest: it is the idle of a pane that the user has not looked at.
 fn at_rest(pane: &PaneInfo) -> bool {
     pane.agent_status.same_as(&AgentStatus::IDLE)
 }
 
-pub(super) fn nobody(pane: &PaneInfo) -> bool {
+pub(super) fn no_agent(pane: &PaneInfo) -> bool {
     pane.agent.is_none() && pane.agent_status == AgentStatus::UNKNOWN
 }
 
@@ -116,7 +116,7 @@ fn release(stage: &Stage, label: &str) {
     stage.call("pane.release_agent", &release);
 }
 
-/// That the pane still looks so some time later, as far as that can be shown.
+/// Checks for two seconds that the pane stays as it is.
 fn stays(stage: &Stage, satisfied: impl Fn(&PaneInfo) -> bool) {
     let other =
         until(Duration::from_secs(2), || Some(stage.seen()).filter(|pane| !satisfied(pane)));
@@ -130,24 +130,24 @@ fn a_clear_gives_the_row_back_to_the_detected_agent(stage: &Stage) {
     stage.call("pane.clear_agent_authority", &clear);
     assert!(claude.is_shown(&stage.seen()), "at once: {:?}", stage.seen());
     claude.end();
-    stage.wait(nobody);
+    stage.wait(no_agent);
 }
 
 fn a_release_takes_the_detected_agent_along(stage: &Stage) {
     let Some(claude) = Agent::start(stage, "claude") else { return };
     claim(stage, "overlay", "blocked");
     release(stage, "overlay");
-    assert!(nobody(&stage.seen()), "{:?}", stage.seen());
-    stays(stage, nobody);
+    assert!(no_agent(&stage.seen()), "{:?}", stage.seen());
+    stays(stage, no_agent);
     claim(stage, "overlay", "working");
     release(stage, "overlay");
-    assert!(nobody(&stage.seen()));
+    assert!(no_agent(&stage.seen()));
     claude.end();
-    // One that begins before the next look would be taken for the same.
+    // An agent that starts before the next look of the detector would pass for the old one.
     stays(stage, |pane| pane.agent.is_none());
     let Some(again) = Agent::start(stage, "claude") else { return };
     again.end();
-    stage.wait(nobody);
+    stage.wait(no_agent);
 }
 
 fn a_release_of_its_own_label_keeps_the_detected_agent(stage: &Stage) {
@@ -155,49 +155,49 @@ fn a_release_of_its_own_label_keeps_the_detected_agent(stage: &Stage) {
     claim(stage, "claude", "working");
     release(stage, "claude");
     assert!(claude.is_shown(&stage.seen()), "{:?}", stage.seen());
-    // It is looked for again, as if it had just begun.
+    // The detector treats the agent as if it had just started.
     stage.wait(|pane| {
         pane.agent.as_deref() == Some("claude") && pane.agent_status == AgentStatus::UNKNOWN
     });
     stage.wait(|pane| claude.is_shown(pane));
     claude.end();
-    stage.wait(nobody);
+    stage.wait(no_agent);
 }
 
 fn an_exit_ends_a_claim_of_the_same_label(stage: &Stage) {
     let Some(claude) = Agent::start(stage, "claude") else { return };
     claim(stage, "claude", "working");
     claude.end();
-    stage.wait(nobody);
+    stage.wait(no_agent);
     stage.report_as(SOURCE, "claude", "working", Some(micros()));
-    assert!(nobody(&stage.seen()), "it has just exited: {:?}", stage.seen());
+    assert!(no_agent(&stage.seen()), "it has just exited: {:?}", stage.seen());
     claim(stage, "overlay", "working");
     release(stage, "overlay");
 }
 
-fn an_exit_below_a_custom_label_is_told_and_changes_nothing(stage: &Stage) {
+fn an_exit_below_a_custom_label_is_an_event_and_changes_nothing(stage: &Stage) {
     let Some(claude) = Agent::start(stage, "claude") else { return };
     claim(stage, "overlay", "working");
-    let mut told = SocketTarget::new(stage.socket());
+    let mut events = SocketTarget::new(stage.socket());
     let subscriptions = json!([{ "type": "pane.agent_detected" }]);
     let subscribe = json!({
         "id": "s", "method": "events.subscribe", "params": { "subscriptions": subscriptions },
     });
-    told.open("s", format!("{subscribe}\n").as_bytes()).unwrap();
+    events.open("s", format!("{subscribe}\n").as_bytes()).unwrap();
     claude.end();
     let exited = until(PATIENCE, || {
-        told.wait(Duration::from_millis(100)).unwrap();
-        let (lines, _) = told.take("s");
-        let events = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let mut events = events.map(|mut event| event["data"].take());
-        events.find(|data| data["pane_id"] == stage.pane().as_str() && data["released"] == true)
+        events.wait(Duration::from_millis(100)).unwrap();
+        let (lines, _) = events.take("s");
+        let lines = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut data = lines.map(|mut event| event["data"].take());
+        data.find(|data| data["pane_id"] == stage.pane().as_str() && data["released"] == true)
     });
-    let exited = exited.expect("the exit is told");
+    let exited = exited.expect("there is an event for the exit");
     assert_eq!((&exited["agent"], &exited["final_status"]), (&"overlay".into(), &"working".into()));
     let ours = |pane: &PaneInfo| pane.agent.as_deref() == Some("overlay");
     stays(stage, ours);
     release(stage, "overlay");
-    stage.wait(nobody);
+    stage.wait(no_agent);
 }
 
 fn a_title_and_labels_over_a_detected_agent(stage: &Stage) {
@@ -220,7 +220,7 @@ fn a_title_and_labels_over_a_detected_agent(stage: &Stage) {
     stage.call("pane.clear_agent_authority", &clear);
     assert!(decorated(&stage.seen()), "it is back with the agent");
     claude.end();
-    stage.wait(nobody);
+    stage.wait(no_agent);
     let left = stage.seen();
     assert!(left.title.is_none() && left.state_labels.is_empty(), "{left:?}");
     assert!(left.tokens.contains_key("model"), "tokens stay: {left:?}");
@@ -233,7 +233,7 @@ fn two_agents_one_after_the_other(stage: &Stage) {
         stage.report_as(SOURCE, other, "working", Some(micros()));
         assert!(agent.is_shown(&stage.seen()), "a label that is not its own is ignored");
         agent.end();
-        stage.wait(nobody);
+        stage.wait(no_agent);
     }
 }
 
@@ -241,7 +241,7 @@ fn a_prompt_is_typed_into_the_detected_agent(stage: &Stage) {
     let Some(claude) = Agent::start(stage, "claude") else { return };
     let prompt = json!({ "target": stage.pane(), "text": "say cheese" });
     stage.call("agent.prompt", &prompt);
-    // What is typed is echoed, and said again by the program once Enter has come.
+    // The terminal echoes the text, and the program repeats it after Enter.
     let read = json!({ "pane_id": stage.pane(), "source": "visible" });
     let said = until(PATIENCE, || {
         let seen = stage.call("pane.read", &read);
@@ -253,7 +253,7 @@ fn a_prompt_is_typed_into_the_detected_agent(stage: &Stage) {
     let refused = stage.try_call("agent.prompt", &prompt).unwrap_err();
     assert_eq!(refused.0, "agent_blocked");
     claude.end();
-    stage.wait(nobody);
+    stage.wait(no_agent);
     let refused = stage.try_call("agent.prompt", &prompt).unwrap_err();
     assert_eq!(refused.0, "agent_not_found");
 }

@@ -1,5 +1,5 @@
-//! The hooks of the agents that people run, beside a process of that name whose
-//! state Herdr shows.
+//! The hooks of real agents, in a pane in which Herdr has detected the agent's process and
+//! shows its state.
 
 use std::fs;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use e2e::stage::{Stage, sidecar};
 use serde_json::Value;
 
-use super::detected::{Agent, nobody};
+use super::detected::{Agent, no_agent};
 
 e2e::bodies! {
     shared:
@@ -19,8 +19,8 @@ e2e::bodies! {
         a_turn_of_cursor_beside_its_process,
         a_turn_of_copilot_beside_its_process,
         a_turn_of_qwen_beside_its_process,
-        what_a_hook_says_before_herdr_shows_the_agent_shows_then,
-        what_hooks_said_goes_with_an_agent_that_is_killed;
+        what_hooks_report_before_the_agent_is_detected_shows_afterwards,
+        what_hooks_reported_goes_when_the_agent_is_killed;
 }
 
 fn a_turn_of_claude_beside_its_process(stage: &Stage) {
@@ -73,8 +73,8 @@ fn calls(agent: &str) -> Vec<Value> {
     serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
 }
 
-/// A whole turn: the state stays Herdr's, and what Herdr does not know shows
-/// until the agent ends.
+/// A whole turn of an agent. The state stays the detected one; the title, the model and the
+/// reason of a block show until the agent ends.
 fn turn(stage: &Stage, agent: &str, program: &'static str) {
     let Some(process) = Agent::start(stage, program) else { return };
     let answers = ["gemini", "cursor"].contains(&agent);
@@ -105,48 +105,48 @@ fn turn(stage: &Stage, agent: &str, program: &'static str) {
     let first = calls(agent).into_iter().find(|step| step["shows"]["title"].is_string()).unwrap();
     hook(stage, agent, first["event"].as_str(), &first["call"].to_string());
     assert_eq!(stage.seen().title.map(Value::from).as_ref(), first["shows"].get("title"));
-    let told = stage.requests().unwrap_or_default();
+    let requests = stage.requests().unwrap_or_default();
     let claims = |line: &Value| line["method"].as_str().is_some_and(|it| it.ends_with("_agent"));
-    assert!(!told.iter().any(claims), "{told:?}");
+    assert!(!requests.iter().any(claims), "{requests:?}");
     process.end();
-    stage.wait(nobody);
+    stage.wait(no_agent);
     let left = stage.seen();
     assert!(left.title.is_none() && left.state_labels.is_empty(), "{left:?}");
 }
 
-fn what_hooks_said_goes_with_an_agent_that_is_killed(stage: &Stage) {
+fn what_hooks_reported_goes_when_the_agent_is_killed(stage: &Stage) {
     let begun = r#"{"hook_event_name": "SessionStart", "session_id": "s1", "model": "opus"}"#;
-    let told = r#"{"hook_event_name": "UserPromptSubmit", "prompt": "Fix the login"}"#;
+    let prompted = r#"{"hook_event_name": "UserPromptSubmit", "prompt": "Fix the login"}"#;
     let (folder, hsr) = (stage.folder().display(), sidecar().display());
     fs::write(stage.folder().join("begun"), begun).unwrap();
-    fs::write(stage.folder().join("told"), told).unwrap();
+    fs::write(stage.folder().join("prompted"), prompted).unwrap();
     let hook = |call: &str| format!("{hsr} hook claude <{folder}/{call}");
-    let script = format!("{}\n{}\nread end\n", hook("begun"), hook("told"));
+    let script = format!("{}\n{}\nread end\n", hook("begun"), hook("prompted"));
     fs::write(stage.folder().join("script"), script).unwrap();
     let line = format!("XDG_RUNTIME_DIR='{folder}' HOME='{folder}'");
     let Some(claude) = Agent::start_as(stage, "claude", "sh", &line, "script") else { return };
     stage.wait(|pane| pane.title.is_some() && pane.tokens.contains_key("model"));
     claude.kill();
-    stage.wait(|pane| nobody(pane) && pane.title.is_none() && pane.tokens.is_empty());
+    stage.wait(|pane| no_agent(pane) && pane.title.is_none() && pane.tokens.is_empty());
 }
 
-fn what_a_hook_says_before_herdr_shows_the_agent_shows_then(stage: &Stage) {
+fn what_hooks_report_before_the_agent_is_detected_shows_afterwards(stage: &Stage) {
     let asked = r#"{"hook_event_name": "PermissionRequest", "tool_name": "Bash",
         "tool_input": {"command": "npm test"}}"#;
-    let told = r#"{"hook_event_name": "UserPromptSubmit", "prompt": "Fix the login"}"#;
+    let prompted = r#"{"hook_event_name": "UserPromptSubmit", "prompt": "Fix the login"}"#;
     let answered = r#"{"hook_event_name": "PostToolUse", "tool_name": "Bash",
         "tool_input": {"command": "npm test"}}"#;
-    let over = asked.replace("npm test", "rm old");
-    for call in [told, &over, answered, asked, answered] {
+    let forgotten = asked.replace("npm test", "rm old");
+    for call in [prompted, &forgotten, answered, asked, answered] {
         let output = hook(stage, "claude", None, call);
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     }
     let seen = stage.seen();
-    assert!(nobody(&seen) && seen.title.is_none() && seen.state_labels.is_empty(), "{seen:?}");
+    assert!(no_agent(&seen) && seen.title.is_none() && seen.state_labels.is_empty(), "{seen:?}");
     let Some(process) = Agent::start(stage, "claude") else { return };
     let seen = stage.seen();
     assert_eq!(seen.title.as_deref(), Some("Fix the login"));
-    assert!(seen.state_labels.is_empty(), "what is answered is not shown: {seen:?}");
+    assert!(seen.state_labels.is_empty(), "an answered prompt is not shown: {seen:?}");
     process.end();
-    stage.wait(|pane| nobody(pane) && pane.title.is_none() && pane.state_labels.is_empty());
+    stage.wait(|pane| no_agent(pane) && pane.title.is_none() && pane.state_labels.is_empty());
 }

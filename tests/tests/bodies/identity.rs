@@ -1,4 +1,4 @@
-//! The right pane, and only that.
+//! Reports reach the right pane and no other.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -17,9 +17,9 @@ e2e::bodies! {
         b31_the_right_pane_shows_when_its_neighbours_close,
         b34_a_process_that_is_not_in_the_pane_claims_nothing,
         b36_a_foreign_session_stops_the_state_and_nothing_else,
-        b37_a_foreign_session_that_begins_later_does_so_too,
+        b37_a_foreign_session_that_begins_later_stops_the_state_too,
         b38_a_known_agent_that_comes_and_goes_changes_nothing,
-        b40_a_session_that_is_not_shown_is_no_failure,
+        b40_a_session_that_is_not_shown_is_not_a_failure,
         b31_a_closed_pane_ends_the_host_quietly,
         b31_a_moved_pane_is_known_by_its_old_id;
     own:
@@ -53,7 +53,7 @@ fn b31_the_right_pane_shows_when_its_neighbours_close(stage: &Stage) {
     assert_eq!(theirs.map(|pane| pane.agent), Some(None));
 }
 
-/// Where a shell can be seen, this test is proven not to run under it.
+/// Where the pane has a shell, this test provably does not run below that shell.
 fn b34_a_process_that_is_not_in_the_pane_claims_nothing(stage: &Stage) {
     if !stage.has_shell() {
         return skipped("b34", "no process is behind the pane");
@@ -61,14 +61,15 @@ fn b34_a_process_that_is_not_in_the_pane_claims_nothing(stage: &Stage) {
     let host = stage.builder(AGENT, |config| config.any_pane = false).start();
     host.set_title("not here");
     let _turn = host.turn();
-    let told = stage.diagnostics(&host).wait().map(|diagnostic| diagnostic.kind);
-    assert_eq!(told, Some(DiagnosticKind::ForeignPane));
+    let kind = stage.diagnostics(&host).wait().map(|diagnostic| diagnostic.kind);
+    assert_eq!(kind, Some(DiagnosticKind::ForeignPane));
     let shown = until(Duration::from_secs(1), || stage.seen().agent);
     assert_eq!(shown, None);
     assert_eq!(stage.seen().title, None);
 }
 
-fn own_session(stage: &Stage) {
+/// Makes the pane belong to a session of Claude's integration.
+fn report_foreign_session(stage: &Stage) {
     let session = json!({
         "pane_id": stage.pane(), "source": "herdr:claude", "agent": "claude",
         "agent_session_id": "5f0c1c1e-0000-4000-8000-000000000001",
@@ -78,14 +79,14 @@ fn own_session(stage: &Stage) {
     assert_eq!(owner.as_deref(), Some("herdr:claude"));
 }
 
-/// The state is given up with one word, title and tokens go on.
-fn degrades(stage: &Stage, host: &Reporter) {
-    let mut told = stage.diagnostics(host);
-    let first = told.wait().expect("it says so");
+/// The host gives up its state, with a single diagnostic. Title and tokens go on.
+fn gives_up_the_state(stage: &Stage, host: &Reporter) {
+    let mut diagnostics = stage.diagnostics(host);
+    let first = diagnostics.wait().expect("there is a diagnostic");
     assert_eq!(first.kind, DiagnosticKind::Ignored);
     assert!(first.detail.contains("herdr:claude"), "{}", first.detail);
     host.set_title("still here").set_token("branch", "main");
-    // The title's guards hide it as long as the pane is not ours.
+    // The guards of the title hide it while the claim is not ours.
     stage.wait(|pane| pane.tokens.get("branch").map(String::as_str) == Some("main"));
     let before = stage.requests();
     let turn = host.turn();
@@ -95,48 +96,48 @@ fn degrades(stage: &Stage, host: &Reporter) {
     }
     drop(turn);
     stage.flushed(host);
-    assert_eq!(told.try_next(), None, "it is told once");
+    assert_eq!(diagnostics.try_next(), None, "there is one diagnostic");
     if let (Some(before), Some(after)) = (before, stage.requests()) {
         let new = &after[before.len()..];
         assert!(new.iter().all(|line| line["method"] != "pane.report_agent"), "{new:?}");
     }
     if let Some(requests) = stage.requests() {
         let ours = requests.iter().filter(|line| line["method"] == "pane.report_agent_session");
-        assert_eq!(ours.count(), 1, "only the other one reports sessions");
+        assert_eq!(ours.count(), 1, "the only session is the foreign one");
     }
 }
 
 fn b36_a_foreign_session_stops_the_state_and_nothing_else(stage: &Stage) {
-    own_session(stage);
+    report_foreign_session(stage);
     let host = stage.reporter();
     let turn = host.turn();
-    degrades(stage, &host);
+    gives_up_the_state(stage, &host);
     drop(turn);
     host.close(PATIENCE);
     stage.wait(|pane| pane.tokens.is_empty());
     assert!(stage.seen().agent_session.is_some(), "the session is not ours to end");
 }
 
-fn b37_a_foreign_session_that_begins_later_does_so_too(stage: &Stage) {
+fn b37_a_foreign_session_that_begins_later_stops_the_state_too(stage: &Stage) {
     let host = stage.reporter();
     let turn = host.turn();
     stage.wait_for("working");
     stage.flushed(&host);
-    own_session(stage);
+    report_foreign_session(stage);
     let ask = turn.prompt(Prompt::approval("Run it?"));
-    degrades(stage, &host);
+    gives_up_the_state(stage, &host);
     drop((ask, turn));
 }
 
-/// Runs a process with the name of an agent that Herdr knows in the pane, if there
-/// is a shell.
-fn with_known_agent(stage: &Stage, meanwhile: impl Fn()) -> bool {
+/// Runs a process with the name of a known agent in the pane, and `check` while it runs.
+/// `false` if the pane has no shell.
+fn with_known_agent(stage: &Stage, check: impl Fn()) -> bool {
     let pane = stage.pane().as_str();
     if !stage.has_shell() {
         return false;
     }
-    // Our own program, as others may look at the name that they are called by.
-    // Outside of Herdr it reads its terminal and does nothing.
+    // The sidecar, because many other programs behave by the name they are called by.
+    // Outside Herdr it only reads its terminal.
     let program = stage.folder().join("claude");
     symlink(sidecar(), &program).unwrap();
     let line = format!("HERDR_ENV=0 {} run\n", program.display());
@@ -146,8 +147,8 @@ fn with_known_agent(stage: &Stage, meanwhile: impl Fn()) -> bool {
         info.foreground_processes.into_iter().find(|process| process.name == "claude")
     };
     let claude = until(PATIENCE, running).expect("it runs in the foreground");
-    meanwhile();
-    // Not Ctrl-C: where these tests run in the background, it may be ignored.
+    check();
+    // Ctrl-C may be ignored here if the tests themselves run in the background.
     let pid = i32::try_from(claude.pid).ok().and_then(Pid::from_raw).unwrap();
     kill_process(pid, Signal::TERM).unwrap();
     let ended = || running().is_none().then_some(());
@@ -175,7 +176,7 @@ fn b38_a_known_agent_that_comes_and_goes_changes_nothing(stage: &Stage) {
     stage.wait_for("idle");
 }
 
-fn b40_a_session_that_is_not_shown_is_no_failure(stage: &Stage) {
+fn b40_a_session_that_is_not_shown_is_not_a_failure(stage: &Stage) {
     let host = stage.reporter_with(|config| config.session_token = true);
     let mut receipts = host.receipts();
     let id = format!("\u{1b}[1m0b7c1f\u{7}-{}", "x".repeat(100));
@@ -198,11 +199,11 @@ fn b40_a_session_that_is_not_shown_is_no_failure(stage: &Stage) {
     assert!(bad.is_empty(), "{bad:?}");
 }
 
-/// A sidecar that runs in the pane, as a program that was typed there.
+/// Starts a sidecar from the pane's shell. Its events are written into the returned pipe.
 fn sidecar_in_the_pane(stage: &Stage) -> File {
     let pipe = stage.folder().join("events");
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    // Open for both, so that neither end waits for the other.
+    // With both ends open here, opening does not wait for the sidecar.
     let events = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
     let line = format!("{} run --agent {AGENT} <{}\n", sidecar().display(), pipe.display());
     stage.call("pane.send_text", &json!({ "pane_id": stage.pane(), "text": line }));
@@ -245,7 +246,7 @@ fn b31_a_closed_pane_ends_the_host_quietly(stage: &Stage) {
     stage.wait_for("working");
     stage.flushed(&host);
     stage.call("pane.close", &json!({ "pane_id": stage.pane() }));
-    drop(turn.prompt(Prompt::approval("nobody")));
+    drop(turn.prompt(Prompt::approval("unseen")));
     drop(turn);
     let start = Instant::now();
     let ended = host.close(Duration::from_secs(10));
@@ -267,7 +268,7 @@ fn b31_a_moved_pane_is_known_by_its_old_id(stage: &Stage) {
     drop((ask, turn));
     host.close(PATIENCE);
     stage.wait_for_nothing();
-    // A host that starts in it now still has the old id.
+    // A host that starts in the pane now still gets the old id from its environment.
     let host = stage.reporter();
     let _turn = host.turn();
     stage.wait_for("working");

@@ -1,4 +1,4 @@
-//! From the first report to the release.
+//! The life of a claim, from the first report to the release.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -16,13 +16,13 @@ e2e::bodies! {
         b17_a_reload_neither_releases_nor_flickers,
         b17_reporters_that_start_and_stop_together_leave_nothing,
         b18_a_reload_in_mid_turn_stays_working,
-        b23_a_block_ends_however_its_guard_goes,
+        b23_a_block_ends_with_its_guard_on_every_path,
         b25_short_pauses_are_not_idle,
         b25_an_end_within_the_pause_releases_at_once,
         b28_a_compacted_session_changes_nothing_but_the_session,
         b10_a_reload_under_another_label_leaves_one_row,
         b13_what_a_killed_host_left_is_replaced;
-    // Nobody else may move the focus.
+    // Another body on the same server could move the focus.
     own:
         b30_done_is_idle_and_is_not_sent_again;
 }
@@ -39,7 +39,11 @@ fn b10_a_release_leaves_the_row_of_another_alone(stage: &Stage) {
     assert_eq!((pane.agent.as_deref(), pane.title), (Some("other"), None));
     assert_eq!(pane.agent_status, AgentStatus::BLOCKED);
     drop(turn);
-    assert_eq!(stage.seen().agent.as_deref(), Some("other"), "a late end changes nothing");
+    assert_eq!(
+        stage.seen().agent.as_deref(),
+        Some("other"),
+        "a turn that ends after the close changes nothing"
+    );
 }
 
 fn b15_a_library_host_that_ends_at_once_leaves_nothing(stage: &Stage) {
@@ -49,9 +53,9 @@ fn b15_a_library_host_that_ends_at_once_leaves_nothing(stage: &Stage) {
         drop(host.turn());
         let start = Instant::now();
         drop(host);
-        // Its own budget is half a second.
+        // The drop gives itself half a second.
         assert!(start.elapsed() < Duration::from_secs(5));
-        // A busy server may take the release a moment after it was written.
+        // A busy server may apply the release a moment after it was written.
         stage.wait_for_nothing();
     }
 }
@@ -62,7 +66,7 @@ fn b15_a_sidecar_that_ends_at_once_leaves_nothing(stage: &Stage) {
         host.tell(r#"{"event":"session_started","session_id":"one","title":"print hi"}"#);
         host.tell(r#"{"event":"agent_started"}"#);
         assert_eq!(host.finish(), Some(0));
-        // A busy server may take the release a moment after it was written.
+        // A busy server may apply the release a moment after it was written.
         stage.wait_for_nothing();
     }
 }
@@ -128,7 +132,7 @@ fn b18_a_reload_in_mid_turn_stays_working(stage: &Stage) {
     assert_eq!(seen.len(), 2, "{seen:?}");
 }
 
-fn b23_a_block_ends_however_its_guard_goes(stage: &Stage) {
+fn b23_a_block_ends_with_its_guard_on_every_path(stage: &Stage) {
     let host = stage.reporter();
     let turn = host.turn();
     let one = turn.prompt(Prompt::approval("one"));
@@ -173,7 +177,7 @@ fn b25_short_pauses_are_not_idle(stage: &Stage) {
     let mut turn = Some(host.turn());
     stage.wait_for("working");
     let changes = stage.state_changes();
-    // Each pause is a fortieth of what has to pass.
+    // Each pause is 50 ms, a fortieth of `settle`.
     pace(20, Duration::from_secs(1), |_| match turn.take() {
         Some(working) => drop(working),
         None => turn = Some(host.turn()),
@@ -203,7 +207,7 @@ fn b28_a_compacted_session_changes_nothing_but_the_session(stage: &Stage) {
     stage.wait_for("working");
     stage.flushed(&host);
     let changes = stage.state_changes();
-    // Any other reason ends what the agent had open.
+    // With any other reason, turns and prompts of the agent would end.
     for number in 0..50 {
         let mut session = SessionStarted::new(format!("session-{number}"));
         session.reason = Some("compact".into());
@@ -213,7 +217,7 @@ fn b28_a_compacted_session_changes_nothing_but_the_session(stage: &Stage) {
         stage.wait(|pane| pane.tokens.get("session").map(String::as_str) == Some("session-49"));
     assert_eq!(pane.title.as_deref(), Some("stays"));
     stage.flushed(&host);
-    assert_eq!(stage.state_changes(), changes, "it works on");
+    assert_eq!(stage.state_changes(), changes, "the state stays working");
     let ask = turn.prompt(Prompt::approval("and now?"));
     stage.wait_for("blocked");
     drop(ask);
@@ -225,7 +229,7 @@ fn b30_done_is_idle_and_is_not_sent_again(stage: &Stage) {
     let mut receipts = host.receipts();
     drop(host.turn());
     stage.flushed(&host);
-    // The pane has never had the focus, so what is idle there is done.
+    // The pane has never had the focus, so Herdr shows its idle as done.
     let pane = stage.wait_for("idle");
     let turn = host.turn();
     stage.wait_for("working");

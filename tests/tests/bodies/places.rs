@@ -1,5 +1,5 @@
-//! Whatever the runtime folder, the process tree and the signals of the start are
-//! like.
+//! Unusual surroundings of a process: its runtime folder, its place in the process tree and
+//! the signals that it inherits as ignored.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -10,14 +10,14 @@ use super::shell::{Shell, hooks_arrive, is};
 
 e2e::bodies! {
     shared:
-        f42_whatever_the_runtime_folder_is_like_hooks_arrive,
+        f42_hooks_arrive_with_any_runtime_folder,
         f43_a_folder_that_is_removed_is_made_again,
         f44_the_first_process_of_a_container_cleans_up,
         f45_ignored_signals_stay_ignored,
         f56_a_folder_that_another_user_made_first_is_left_alone;
 }
 
-fn f42_whatever_the_runtime_folder_is_like_hooks_arrive(stage: &Stage) {
+fn f42_hooks_arrive_with_any_runtime_folder(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f42") else { return };
     let temporary = stage.folder().join("t");
     fs::create_dir(&temporary).unwrap();
@@ -37,10 +37,10 @@ fn f42_whatever_the_runtime_folder_is_like_hooks_arrive(stage: &Stage) {
     assert!(!fs::exists("/no").unwrap());
     fs::create_dir(stage.folder().join("mounted")).unwrap();
     for mount in [
-        // Without /proc nothing tells of processes, and the address has to do.
+        // Without /proc no process can be checked, and the address alone counts.
         "none /proc",
         "-o ro none mounted",
-        // Full: of bytes, and of files.
+        // One has no room for bytes, one no room for files.
         "-o size=4k none mounted; head -c 9000 /dev/zero >mounted/full 2>/dev/null",
         "-o nr_inodes=1 none mounted",
     ] {
@@ -59,9 +59,9 @@ fn f42_whatever_the_runtime_folder_is_like_hooks_arrive(stage: &Stage) {
     }
 }
 
-/// Whether this user may do that.
-fn may(what: &str) -> bool {
-    let status = Command::new("sh").args(["-c", what]).stderr(Stdio::null()).status();
+/// Whether this user may run a command.
+fn may(command: &str) -> bool {
+    let status = Command::new("sh").args(["-c", command]).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }
 
@@ -85,7 +85,7 @@ fn f43_a_folder_that_is_removed_is_made_again(stage: &Stage) {
 
 fn f44_the_first_process_of_a_container_cleans_up(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f44") else { return };
-    // Also where the processes that /proc tells of are not the container's.
+    // The second container sees the /proc of the machine, not its own.
     for unshared in ["unshare -fp --mount-proc", "unshare -fp"] {
         if !may(&format!("{unshared} true")) {
             return skipped("f44", "this user may not make a namespace of processes");
@@ -98,7 +98,7 @@ fn first_process(stage: &Stage, shell: &Shell<'_>, unshared: &str) {
     for name in ["up", "seen", "heard", "ended"] {
         let _ = fs::remove_file(stage.folder().join(name));
     }
-    // What it leaves behind is collected, and its exit code is its own.
+    // Its orphans are reaped, and its exit code is passed on.
     fs::write(
         stage.folder().join("agent"),
         "trap '>heard' USR1; (sleep .1 &) ; kill -USR1 1\n\
@@ -116,7 +116,7 @@ fn first_process(stage: &Stage, shell: &Shell<'_>, unshared: &str) {
     let read = |name: &str| fs::read_to_string(stage.folder().join(name)).unwrap();
     assert_eq!((read("code"), read("said")), ("7\n".to_owned(), String::new()));
     stage.wait_for_nothing();
-    // The end by a signal, as shells say it; and the terminal's Ctrl-C.
+    // A command that a signal ends has 128 + the signal as its exit code, as in shells.
     let (code, said) =
         shell.run(&format!("{unshared} $hsr exec --agent bot --state working sh -c 'kill -9 $$'"));
     assert_eq!(code, 137, "{said}");

@@ -1,14 +1,12 @@
-//! Random pushes while everything that can happen to a pane happens: Enters are
-//! lost, a person types, dialogs open, panes move and close, and the pusher
-//! itself breaks off and begins again.
+//! Random pushes into panes that are disturbed: Enters are lost, a person types, dialogs
+//! open, panes move and close, and the push itself is interrupted and repeated.
 //!
-//! What happens to the pane happens before a look, and is on the screen by then:
-//! a look and the key that follows on it are two requests, and what comes in
-//! between them is beyond every pusher.
-//!
-//! `PUSHES=1000 cargo test -p e2e --test bodies random_pushes -- --nocapture`
-//! makes more of them than the few of an ordinary run, and says what became of
+//! A disturbance always happens before a look at the screen and is visible in that look. A
+//! look and the key after it are two requests, and no client can see what happens between
 //! them.
+//!
+//! `PUSHES=1000 cargo test -p e2e --test bodies random_pushes -- --nocapture` makes more
+//! pushes than an ordinary run, and prints how many had which outcome.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -25,58 +23,58 @@ use serde_json::{Value, json};
 
 e2e::bodies! {
     shared:
-        random_pushes_are_never_typed_twice_and_no_enter_goes_astray;
+        random_pushes_are_never_typed_twice_and_no_enter_goes_to_another_text;
 }
 
-/// How many pushes, where `PUSHES` does not say.
+/// The number of pushes without `PUSHES`.
 const PUSHES: usize = 16;
-/// To how many panes they go at the same time, at most.
+/// The most panes at the same time.
 const PANES: usize = 24;
 
-/// What happens to the pane. Text and control characters are typed.
+/// Something that happens to the pane besides the push.
 #[derive(Debug, Clone, Copy)]
-enum Deed {
+enum Disturbance {
+    /// Text and control characters are typed.
     Typed(&'static str),
     Moved,
     Closed,
 }
 
-const DEEDS: [Deed; 9] = [
-    Deed::Typed("x"),
-    Deed::Typed(" wait, "),
-    Deed::Typed("\u{7f}"),
+const DISTURBANCES: [Disturbance; 9] = [
+    Disturbance::Typed("x"),
+    Disturbance::Typed(" wait, "),
+    Disturbance::Typed("\u{7f}"),
     CLEAR,
-    Deed::Typed("\u{f}"),
-    Deed::Typed("\u{1b}"),
-    Deed::Typed("\n"),
-    Deed::Moved,
-    Deed::Closed,
+    Disturbance::Typed("\u{f}"),
+    Disturbance::Typed("\u{1b}"),
+    Disturbance::Typed("\n"),
+    Disturbance::Moved,
+    Disturbance::Closed,
 ];
-const CLEAR: Deed = Deed::Typed("\u{15}");
-const LOSE_AN_ENTER: Deed = Deed::Typed("\u{5}");
-/// Counts up the number at the bottom of the screen.
+const CLEAR: Disturbance = Disturbance::Typed("\u{15}");
+const LOSE_AN_ENTER: Disturbance = Disturbance::Typed("\u{5}");
+/// Adds one to the number at the bottom of the screen.
 const COUNT: &str = "\u{6}";
 
-/// Claude's profile, with somebody in the room: before some looks something
-/// happens.
+/// Claude's profile for a pane that is disturbed before some of the looks.
 #[derive(Debug)]
-struct Room {
+struct Disturbed {
     stage: Stage,
     terminal: String,
-    now: Mutex<Now>,
+    progress: Mutex<Progress>,
 }
 
 #[derive(Debug)]
-struct Now {
+struct Progress {
     rng: Rng,
-    /// How many deeds may still come in this push.
+    /// How many disturbances this push may still have.
     left: usize,
-    /// How many there were in this pane.
-    done: usize,
+    /// How many of them were typed into this pane so far.
+    typed: usize,
 }
 
-impl Room {
-    /// The pane's present id; absent once it is closed.
+impl Disturbed {
+    /// The present id of the pane; `None` once it is closed.
     fn id(&self) -> Option<String> {
         let panes = self.stage.try_call("pane.list", &json!({})).ok()?;
         let mut panes = panes["panes"].as_array()?.iter();
@@ -89,45 +87,45 @@ impl Room {
         self.stage.try_call("pane.send_text", &json!({ "pane_id": id, "text": text })).is_ok()
     }
 
-    /// Whether the pane was there for it.
-    fn suffer(&self, deed: Deed, done: &mut usize) -> bool {
+    /// Disturbs the pane; `false` if it is closed.
+    fn disturb(&self, disturbance: Disturbance, typed: &mut usize) -> bool {
         let Some(id) = self.id() else { return false };
-        match deed {
-            Deed::Typed(text) => {
-                let typed = self.type_in(&format!("{text}{COUNT}"));
-                *done += usize::from(typed);
-                return typed;
+        match disturbance {
+            Disturbance::Typed(text) => {
+                let arrived = self.type_in(&format!("{text}{COUNT}"));
+                *typed += usize::from(arrived);
+                return arrived;
             }
-            Deed::Moved => {
+            Disturbance::Moved => {
                 let to = json!({ "type": "new_workspace", "label": "moved" });
                 self.stage.call("pane.move", &json!({ "pane_id": id, "destination": to }))
             }
-            Deed::Closed => self.stage.call("pane.close", &json!({ "pane_id": id })),
+            Disturbance::Closed => self.stage.call("pane.close", &json!({ "pane_id": id })),
         };
         true
     }
 }
 
-impl Profile for Room {
+impl Profile for Disturbed {
     fn name(&self) -> &'static str {
-        "room"
+        "disturbed"
     }
 
     fn look(&self, scene: &Scene) -> Look {
-        let mut now = self.now.lock().unwrap();
-        let Now { rng, left, done } = &mut *now;
+        let mut progress = self.progress.lock().unwrap();
+        let Progress { rng, left, typed } = &mut *progress;
         if *left > 0 && rng.u8(..) < 50 {
             *left -= 1;
-            let deed = DEEDS[rng.usize(..DEEDS.len())];
-            // The stage waits for its answers, which a task must not.
-            thread::scope(|scope| scope.spawn(|| self.suffer(deed, done)).join()).unwrap();
+            let disturbance = DISTURBANCES[rng.usize(..DISTURBANCES.len())];
+            // The stage blocks until it has its answers, which a task must not do.
+            thread::scope(|scope| scope.spawn(|| self.disturb(disturbance, typed)).join()).unwrap();
         }
         let last = scene.screen.rows().iter().rev().find(|row| !row.text().is_empty());
         let shown = last.and_then(|row| row.text().rsplit(" · ").next()?.trim().parse().ok());
-        if shown.unwrap_or(0) == *done {
+        if shown.unwrap_or(0) == *typed {
             Claude.look(scene)
         } else {
-            // It does not show yet what has happened.
+            // The screen does not show the last disturbance yet.
             Look::default()
         }
     }
@@ -155,13 +153,13 @@ impl Profile for Room {
 
 /// A pane with `input_box` in it.
 struct Pane {
-    room: Arc<Room>,
+    disturbed: Arc<Disturbed>,
     control: PaneControl,
     target: Target,
     runtime: tokio::runtime::Runtime,
 }
 
-/// What came into the program: what it did, and the text.
+/// What the program did, and with which text.
 type Entries = Vec<(String, String)>;
 
 impl Pane {
@@ -178,19 +176,19 @@ impl Pane {
         let probe = runtime.block_on(PaneControl::new(client.clone()).probe(&target)).unwrap();
         let target = probe.target().clone();
         let terminal = target.terminal().unwrap().to_owned();
-        let room = Room { stage, terminal, now: Mutex::new(Now { rng, left: 0, done: 0 }) };
-        let room = Arc::new(room);
-        let control = PaneControl::builder(client).profile(Arc::clone(&room) as _).build();
-        let pane = Self { room, control, target, runtime };
+        let progress = Mutex::new(Progress { rng, left: 0, typed: 0 });
+        let disturbed = Arc::new(Disturbed { stage, terminal, progress });
+        let control = PaneControl::builder(client).profile(Arc::clone(&disturbed) as _).build();
+        let pane = Self { disturbed, control, target, runtime };
         pane.shows(&["$", "#"]);
         let (program, log) = (env!("CARGO_BIN_EXE_input_box"), pane.log());
-        assert!(pane.room.type_in(&format!("{program} claude --log {}\r", log.display())));
+        assert!(pane.disturbed.type_in(&format!("{program} claude --log {}\r", log.display())));
         pane.shows(&["? for shortcuts"]);
         pane
     }
 
     fn log(&self) -> std::path::PathBuf {
-        self.room.stage.folder().join("input-box.log")
+        self.disturbed.stage.folder().join("input-box.log")
     }
 
     fn shows(&self, ends: &[&str]) {
@@ -205,8 +203,9 @@ impl Pane {
         assert!(shown.is_some(), "none of {ends:?} shows: {}", screen());
     }
 
-    fn suffer(&self, deed: Deed) -> bool {
-        self.room.suffer(deed, &mut self.room.now.lock().unwrap().done)
+    fn disturb(&self, disturbance: Disturbance) -> bool {
+        let typed = &mut self.disturbed.progress.lock().unwrap().typed;
+        self.disturbed.disturb(disturbance, typed)
     }
 
     fn entries(&self) -> Entries {
@@ -219,25 +218,25 @@ impl Pane {
         log.lines().map(entry).collect()
     }
 
-    /// One push, with its repeats; whether the pane is there after it.
+    /// One push with its repetitions; `false` if the pane is closed after it.
     fn push(&self, name: &str, rng: &mut Rng, tally: &Mutex<Tally>) -> bool {
         let before = self.entries().len();
         let text = text(name, rng);
         for _ in 0..rng.usize(0..4).saturating_sub(1) {
-            self.suffer(LOSE_AN_ENTER);
+            self.disturb(LOSE_AN_ENTER);
         }
-        self.room.now.lock().unwrap().left = rng.usize(0..4);
+        self.disturbed.progress.lock().unwrap().left = rng.usize(0..4);
         let pushed = self.calls(&text, OperationId::parse(name).unwrap(), rng);
         tally.lock().unwrap().take(name, &text, &pushed, &self.entries()[before..]);
-        // Whoever opened a dialog or typed has gone.
-        self.suffer(Deed::Typed("\u{1b}"));
-        self.suffer(CLEAR)
+        // Closes an open dialog and empties the box for the next push.
+        self.disturb(Disturbance::Typed("\u{1b}"));
+        self.disturb(CLEAR)
     }
 
-    /// What the last of some calls of one operation said, and whether it was the
-    /// only one. Some calls are broken off.
+    /// Calls the same operation once or several times; some calls are cancelled. Returns the
+    /// last result, and whether there was only one call.
     fn calls(&self, text: &str, id: OperationId, rng: &mut Rng) -> (Result<Pushed, Error>, bool) {
-        let options = PushOptions::default().profile("room").operation(id);
+        let options = PushOptions::default().profile("disturbed").operation(id);
         let push = || self.control.push(&self.target, text, &options);
         let mut only = true;
         if rng.u8(..) < 40 {
@@ -268,10 +267,10 @@ fn text(name: &str, rng: &mut Rng) -> String {
     }
 }
 
-/// What became of all pushes.
+/// The outcomes of all pushes.
 #[derive(Debug, Default)]
 struct Tally {
-    /// By outcome and reason.
+    /// How often there was which outcome and reason.
     outcomes: BTreeMap<String, usize>,
     /// What must not happen.
     faults: Vec<String>,
@@ -321,8 +320,8 @@ impl Tally {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "what became of the pushes is for the reader")]
-fn random_pushes_are_never_typed_twice_and_no_enter_goes_astray(stage: &Stage) {
+#[expect(clippy::print_stderr, reason = "the outcomes are for the person who runs it")]
+fn random_pushes_are_never_typed_twice_and_no_enter_goes_to_another_text(stage: &Stage) {
     let pushes = std::env::var("PUSHES").ok().map_or(PUSHES, |number| number.parse().unwrap());
     let panes = (pushes / 2).clamp(1, PANES);
     let tally = Mutex::new(Tally::default());
@@ -337,7 +336,7 @@ fn random_pushes_are_never_typed_twice_and_no_enter_goes_astray(stage: &Stage) {
                         pane = Pane::open(stage, rng.fork());
                     }
                 }
-                pane.suffer(Deed::Closed);
+                pane.disturb(Disturbance::Closed);
             });
         }
     });

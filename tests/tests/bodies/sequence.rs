@@ -1,4 +1,4 @@
-//! Sequence numbers: a report must not be muted by what was sent before it.
+//! Sequence numbers: a report must not be lost because of what was sent before it.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ e2e::bodies! {
     shared:
         b01_a_restarted_host_shows_again,
         b01_a_killed_host_shows_again,
-        b03_a_clock_that_was_stepped_back_is_climbed_over,
-        b03_a_mark_that_nothing_gets_above_is_told_once,
-        b04_nanoseconds_under_the_same_source_are_climbed_over,
-        b03_a_mark_raised_in_mid_run_is_climbed_over,
+        b03_a_clock_that_was_set_back_is_overcome,
+        b03_the_largest_mark_causes_one_diagnostic,
+        b04_nanoseconds_under_the_same_source_are_overcome,
+        b03_a_mark_raised_in_mid_run_is_overcome,
         b04_a_title_above_a_raised_mark_shows,
         b04_a_title_above_a_mark_raised_in_mid_run_shows;
     own:
@@ -50,7 +50,7 @@ fn b01_a_killed_host_shows_again(stage: &Stage) {
         host.tell(r#"{"event":"title_changed","title":"first run"}"#);
         stage.wait(|pane| pane.title.as_deref() == Some("first run"));
         host.kill();
-        // Nobody releases, so the row of the dead one may still be there.
+        // The killed host released nothing, so its row may still be there.
         let mut host = stage.sidecar(&[]);
         host.tell(r#"{"event":"prompt_opened","prompt_id":"p","kind":"approval","label":"ok?"}"#);
         stage.wait_for("blocked");
@@ -59,7 +59,7 @@ fn b01_a_killed_host_shows_again(stage: &Stage) {
     }
 }
 
-fn shows_in_spite_of_a_mark(stage: &Stage, mark: u64) {
+fn shows_despite_a_mark(stage: &Stage, mark: u64) {
     stage.report_as(SOURCE, AGENT, "idle", Some(mark));
     let host = stage.reporter();
     let turn = host.turn();
@@ -73,20 +73,20 @@ fn shows_in_spite_of_a_mark(stage: &Stage, mark: u64) {
     stage.wait_for_nothing();
 }
 
-fn b03_a_clock_that_was_stepped_back_is_climbed_over(stage: &Stage) {
-    shows_in_spite_of_a_mark(stage, micros() + HOUR);
+fn b03_a_clock_that_was_set_back_is_overcome(stage: &Stage) {
+    shows_despite_a_mark(stage, micros() + HOUR);
 }
 
-fn b04_nanoseconds_under_the_same_source_are_climbed_over(stage: &Stage) {
-    shows_in_spite_of_a_mark(stage, micros() * 1_000);
+fn b04_nanoseconds_under_the_same_source_are_overcome(stage: &Stage) {
+    shows_despite_a_mark(stage, micros() * 1_000);
 }
 
-fn b03_a_mark_that_nothing_gets_above_is_told_once(stage: &Stage) {
+fn b03_the_largest_mark_causes_one_diagnostic(stage: &Stage) {
     stage.report_as(SOURCE, AGENT, "idle", Some(u64::MAX));
     let host = stage.reporter();
-    let mut told = stage.diagnostics(&host);
+    let mut diagnostics = stage.diagnostics(&host);
     let turn = host.turn();
-    let first = told.wait().expect("a mute reporter says so");
+    let first = diagnostics.wait().expect("there is a diagnostic");
     assert_eq!(first.kind, DiagnosticKind::Ignored);
     assert_eq!(host.flush(PATIENCE), Flushed::Delivered);
     let before = stage.requests();
@@ -95,7 +95,7 @@ fn b03_a_mark_that_nothing_gets_above_is_told_once(stage: &Stage) {
         drop(turn.prompt(Prompt::approval("again?")));
         assert_eq!(host.flush(PATIENCE), Flushed::Delivered);
     }
-    assert_eq!(told.try_next(), None, "it is told once");
+    assert_eq!(diagnostics.try_next(), None, "there is one diagnostic");
     if let (Some(before), Some(after)) = (before, stage.requests()) {
         let reports =
             |log: &[Value]| log.iter().filter(|line| line["method"] == "pane.report_agent").count();
@@ -160,8 +160,8 @@ fn b07_reports_never_overtake_each_other(stage: &Stage) {
     if let Some(requests) = stage.requests() {
         let last = requests.iter().rfind(|line| line["method"] == "pane.report_agent").unwrap();
         assert_eq!(last["params"]["state"], json!("idle"));
-        // One connection for each request, each closed before the next one: the
-        // server's order of accepting is the order of the numbers.
+        // Each request has its own connection, which is closed before the next one opens, so
+        // the server accepts them in the order of their numbers.
         let log = stage.as_fake().unwrap().log();
         let mut numbers: Vec<(u64, u64)> = Vec::new();
         for exchange in &log {
@@ -175,7 +175,7 @@ fn b07_reports_never_overtake_each_other(stage: &Stage) {
     }
 }
 
-/// Title and tokens have marks of their own.
+/// Title and tokens have a mark of their own, apart from that of the state.
 fn raise_metadata_mark(stage: &Stage) {
     let report = json!({
         "pane_id": stage.pane(), "source": SOURCE, "title": "earlier", "seq": micros() + HOUR,
@@ -184,7 +184,7 @@ fn raise_metadata_mark(stage: &Stage) {
     stage.call("pane.report_metadata", &report);
 }
 
-fn b03_a_mark_raised_in_mid_run_is_climbed_over(stage: &Stage) {
+fn b03_a_mark_raised_in_mid_run_is_overcome(stage: &Stage) {
     let host = stage.reporter();
     let turn = host.turn();
     stage.wait_for("working");

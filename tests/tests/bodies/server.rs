@@ -1,4 +1,4 @@
-//! Servers that are busy, go away, come back, or are of another age.
+//! Servers that are busy, stop, come back, or have another version.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ e2e::bodies! {
         b75_a_handoff_after_the_release;
 }
 
-/// What was promised for a server that is back.
+/// The longest time until everything shows again on a server that is back.
 const BACK_WITHIN: Duration = Duration::from_secs(3);
 
 fn b57_a_report_never_waits_for_the_servers_next_look(stage: &Stage) {
@@ -39,8 +39,8 @@ fn b57_a_report_never_waits_for_the_servers_next_look(stage: &Stage) {
         stage.ask(&report).unwrap();
         start.elapsed()
     };
-    // A line that the server does not find at its first look costs 100 ms,
-    // every time. A busy machine may lose some races, or all for a while.
+    // Each line that the server does not find at its first look costs 100 ms. On a busy
+    // machine that may happen to some reports, or to all of them for a while.
     let mut medians = Vec::new();
     let in_time = until(PATIENCE, || {
         let mut took: Vec<Duration> = (0..40).map(report).collect();
@@ -66,7 +66,7 @@ fn b71_a_flood_of_titles_is_a_trickle(stage: &Stage) {
     let took = start.elapsed();
     assert_eq!(pane.title.as_deref(), Some("title 999"));
     let sent = host.counters().delivered - before.delivered;
-    // One each 100 ms, the first at once, the last one always.
+    // One in 100 ms; the first is sent at once, and the last is always sent.
     let most = took.as_millis() / 100 + 2;
     assert!(u128::from(sent) <= most, "{sent} in {took:?}");
     let counters = host.counters();
@@ -82,7 +82,7 @@ fn b71_a_flood_of_titles_is_a_trickle(stage: &Stage) {
     }
 }
 
-/// Shows something of every part.
+/// Shows something in every part of the pane.
 fn show_everything(stage: &Stage, host: &Reporter) {
     host.set_title("survives").set_label(StateKey::Working, "busy");
     host.set_token("branch", "main");
@@ -97,7 +97,7 @@ fn everything(pane: &PaneInfo) -> bool {
         && pane.tokens.get("branch").map(String::as_str) == Some("main")
 }
 
-/// The numbers of the reports so far rise, also over a change of server.
+/// Sequence numbers rise over all reports so far, also from one server to the next.
 fn numbers_rise(stage: &Stage) {
     let Some(requests) = stage.requests() else { return };
     let numbers: Vec<u64> =
@@ -146,14 +146,14 @@ fn after_handoffs(stage: &Stage, times: usize) {
         stage.wait_within(BACK_WITHIN, everything);
     }
     numbers_rise(stage);
-    the_gap_was_no_news(stage, &host, longest);
+    the_gap_was_not_reported(stage, &host, longest);
     drop(turn);
     stage.wait_for("idle");
     assert_eq!(host.close(PATIENCE), Ended::Released);
     stage.wait_for_nothing();
 }
 
-/// How long it took. A server may be one that hands nothing over.
+/// How long the handoff took; `None`, with a message, if the server cannot hand off.
 fn handed_off(stage: &Stage) -> Option<Duration> {
     let gap = stage.hand_off();
     if gap.is_none() {
@@ -162,14 +162,14 @@ fn handed_off(stage: &Stage) -> Option<Duration> {
     gap
 }
 
-/// Unless it was one: a busy machine may take longer over it than what is
-/// worth no word.
-fn the_gap_was_no_news(stage: &Stage, host: &Reporter, gap: Duration) {
+/// A handoff causes no diagnostic. On a busy machine the gap may be so long that the
+/// reporter rightly says that the server does not answer.
+fn the_gap_was_not_reported(stage: &Stage, host: &Reporter, gap: Duration) {
     let silence = [DiagnosticKind::ConnectFailed, DiagnosticKind::Timeout];
     let long = gap > Duration::from_millis(800);
-    let mut told = stage.diagnostics(host).kinds();
-    told.retain(|kind| !(long && silence.contains(kind)));
-    assert_eq!(told, [], "after a gap of {gap:?}");
+    let mut kinds = stage.diagnostics(host).kinds();
+    kinds.retain(|kind| !(long && silence.contains(kind)));
+    assert_eq!(kinds, [], "after a gap of {gap:?}");
 }
 
 fn b76_a_host_outlives_its_server(stage: &Stage) {
@@ -183,11 +183,11 @@ fn b76_a_host_outlives_its_server(stage: &Stage) {
     }
     drop(turn);
     assert!(start.elapsed() < Duration::from_secs(1), "host calls do not wait");
-    let mut told = stage.diagnostics(&host);
-    let first = told.wait().map(|diagnostic| diagnostic.kind);
+    let mut diagnostics = stage.diagnostics(&host);
+    let first = diagnostics.wait().map(|diagnostic| diagnostic.kind);
     assert_eq!(first, Some(DiagnosticKind::ConnectFailed));
     assert_eq!(host.flush(Duration::from_millis(200)), Flushed::TimedOut);
-    assert_eq!(told.try_next(), None, "it is told once");
+    assert_eq!(diagnostics.try_next(), None, "there is one diagnostic");
     let start = Instant::now();
     let ended = host.close(Duration::from_millis(500));
     assert_eq!(ended, Ended::NotReleased);
@@ -199,11 +199,11 @@ fn b76_a_sidecar_outlives_its_server(stage: &Stage) {
     host.tell(r#"{"event":"agent_started"}"#);
     stage.wait_for("working");
     stage.stop();
-    host.tell(r#"{"event":"title_changed","title":"to nobody"}"#);
+    host.tell(r#"{"event":"title_changed","title":"unseen"}"#);
     assert_eq!(host.finish(), Some(0));
 }
 
-/// Only the fake can say odd things of itself.
+/// Only the fake can claim an unusual version.
 #[test]
 fn b77_the_version_of_a_server_decides_nothing() {
     for protocol in [0, 9, 22, 99] {
@@ -214,8 +214,7 @@ fn b77_the_version_of_a_server_decides_nothing() {
     assert_works("fields of the future", &herdr);
 }
 
-/// A method that a server does not have turns off what it was for, and nothing
-/// else.
+/// Without one method a server loses what that method is for, and nothing else.
 #[test]
 fn b77_a_refused_method_turns_off_one_thing() {
     let methods = ["ping", "pane.process_info", "pane.get", "pane.list", "events.subscribe"];
@@ -275,7 +274,7 @@ fn b75_a_handoff_while_done(stage: &Stage) {
     stage.wait_within(BACK_WITHIN, |pane| {
         shows(pane, "idle") && pane.title.as_deref() == Some("finished")
     });
-    the_gap_was_no_news(stage, &host, gap);
+    the_gap_was_not_reported(stage, &host, gap);
 }
 
 fn b75_a_handoff_right_before_the_end(stage: &Stage) {

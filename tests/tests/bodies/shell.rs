@@ -1,4 +1,4 @@
-//! The shell of a pane, which is typed into.
+//! The shell of a pane, into which a body types.
 
 use std::cell::Cell;
 use std::fs;
@@ -14,7 +14,7 @@ pub(super) struct Shell<'a> {
 }
 
 impl<'a> Shell<'a> {
-    /// None without a shell behind the pane, which is said.
+    /// `None`, with a message, if there is no shell behind the pane.
     pub(super) fn open(stage: &'a Stage, body: &str) -> Option<Self> {
         if !stage.has_shell() {
             skipped(body, "no process is behind the pane");
@@ -31,7 +31,6 @@ impl<'a> Shell<'a> {
         Some(shell)
     }
 
-    /// Types a line.
     pub(super) fn line(&self, line: &str) {
         self.keys(&format!("{line}\n"));
     }
@@ -40,7 +39,7 @@ impl<'a> Shell<'a> {
         self.stage.call("pane.send_text", &json!({ "pane_id": self.stage.pane(), "text": text }));
     }
 
-    /// Runs a script to its end: its exit code, and what it says.
+    /// Runs a script to its end. Returns its exit code and its output.
     pub(super) fn run(&self, script: &str) -> (i32, String) {
         let number = self.scripts.replace(self.scripts.get() + 1);
         let file = |ending: &str| self.stage.folder().join(format!("{number}.{ending}"));
@@ -55,7 +54,7 @@ impl<'a> Shell<'a> {
         (code.trim().parse().unwrap(), said)
     }
 
-    /// Waits for a file that a script makes.
+    /// Waits until a script has made a file.
     pub(super) fn wait_for(&self, name: &str) {
         let there = until(PATIENCE, || self.stage.folder().join(name).exists().then_some(()));
         there.unwrap_or_else(|| panic!("there is no {name}: {:?}", self.stage.look()));
@@ -66,7 +65,8 @@ pub(super) fn is(agent: &str, state: &str) -> impl Fn(&PaneInfo) -> bool {
     move |pane| pane.agent.as_deref() == Some(agent) && pane.agent_status.to_string() == state
 }
 
-/// A command whose hook blocks, and that ends by itself once that is seen.
+/// Runs a command with a hook, checks that the hook's `blocked` shows, and lets the command
+/// end.
 pub(super) fn hooks_arrive(stage: &Stage, shell: &Shell<'_>, environment: &str) {
     let _ = fs::remove_file(stage.folder().join("seen"));
     let hook = "$hsr state blocked --label q; while ! [ -e seen ]; do sleep .1; done";

@@ -12,13 +12,12 @@ use rustix::process::{Pid, Signal, kill_process};
 
 e2e::bodies! {
     shared:
-        b13_a_killed_host_is_taken_off_by_its_supervisor,
+        b13_a_supervisor_takes_the_row_of_a_killed_host_off,
         b14_a_host_whose_supervisor_was_killed_goes_on_by_itself,
-        b14_killed_both_in_either_order_the_next_run_starts_clean;
+        b14_after_both_were_killed_in_either_order_the_next_run_starts_clean;
 }
 
-/// A host that reports with a reporter of its own, and the supervisor that
-/// `exec` has started for it.
+/// A host with a reporter of its own, and the supervisor that `exec` has started for it.
 struct Supervised {
     host: Child,
     supervisor: Pid,
@@ -80,7 +79,7 @@ impl Drop for Supervised {
     }
 }
 
-/// The supervisor of this process, once it has the pane.
+/// The supervisor of a host, once it owns the pane.
 fn supervisor_of(stage: &Stage, host: u32) -> Option<Pid> {
     let mut config = Config::default();
     config.runtime_folder = Some(stage.folder().join("herdr-socket-report"));
@@ -103,7 +102,7 @@ fn shown(stage: &Stage) -> Supervised {
 const ASKS: &str =
     r#"{"event":"prompt_opened","prompt_id":"p","kind":"approval","label":"Go on?"}"#;
 
-fn b13_a_killed_host_is_taken_off_by_its_supervisor(stage: &Stage) {
+fn b13_a_supervisor_takes_the_row_of_a_killed_host_off(stage: &Stage) {
     shown(stage).kill_host();
     stage.wait_for_nothing();
 }
@@ -117,7 +116,7 @@ fn b14_a_host_whose_supervisor_was_killed_goes_on_by_itself(stage: &Stage) {
     stage.wait_for_nothing();
 }
 
-fn b14_killed_both_in_either_order_the_next_run_starts_clean(stage: &Stage) {
+fn b14_after_both_were_killed_in_either_order_the_next_run_starts_clean(stage: &Stage) {
     for host_first in [true, false] {
         let mut host = shown(stage);
         if host_first {
@@ -127,7 +126,7 @@ fn b14_killed_both_in_either_order_the_next_run_starts_clean(stage: &Stage) {
             host.kill_supervisor();
             host.kill_host();
         }
-        // Nobody may have been left to take the row off.
+        // If the supervisor was killed first, the row of the first run is still there.
         let mut next = Supervised::start(stage);
         next.tell(ASKS);
         stage.wait(|pane| shows(pane, "blocked") && pane.title.is_none());

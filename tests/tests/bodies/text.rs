@@ -1,4 +1,4 @@
-//! Titles, labels and tokens: complete, clean, and gone in time.
+//! Titles, labels and tokens: complete, without control characters, and gone in time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use herdr_reporter::{AgentEvent, Privacy, Prompt};
 e2e::bodies! {
     shared:
         b42_a_new_title_keeps_labels_and_name,
-        b45_what_becomes_blank_is_gone,
+        b45_a_text_that_becomes_blank_is_gone,
         b46_escapes_and_line_breaks_become_spaces,
         b49_invisible_characters_go_and_emoji_stay,
         b50_the_reason_of_a_block_is_visible_and_goes_with_it,
         b54_each_privacy_level_shows_its_reason_and_takes_it_back,
-        b52_forty_tokens_are_what_fits,
+        b52_of_forty_tokens_those_that_fit_are_shown,
         b52_a_hundred_restarts_use_up_nothing,
-        b55_what_a_killed_host_showed_goes_by_itself;
+        b55_title_and_tokens_of_a_killed_host_expire;
 }
 
 fn b42_a_new_title_keeps_labels_and_name(stage: &Stage) {
@@ -33,11 +33,11 @@ fn b42_a_new_title_keeps_labels_and_name(stage: &Stage) {
     }
 }
 
-fn b45_what_becomes_blank_is_gone(stage: &Stage) {
+fn b45_a_text_that_becomes_blank_is_gone(stage: &Stage) {
     let host = stage.reporter();
     let _turn = host.turn();
     for blank in ["", "\u{1b}\n", " \t", "\u{1b}]0;only a title for the terminal\u{7}"] {
-        // With a label beside it the record stays, without one nothing does.
+        // With a label the presentation stays as a record, without one it is removed.
         for label in [Some("busy".to_owned()), None] {
             host.set_label(StateKey::Working, label.clone().unwrap_or_default());
             host.set_title("there").set_token("branch", "main");
@@ -61,8 +61,8 @@ fn b45_what_becomes_blank_is_gone(stage: &Stage) {
     }
 }
 
-/// Shows each text as title and as token, and says what should come of it.
-fn comes_out(stage: &Stage, texts: &[(&str, &str)]) {
+/// Sends each text as the title and as a token. Both must show the text beside it.
+fn shows_as(stage: &Stage, texts: &[(&str, &str)]) {
     let host = stage.reporter();
     let _turn = host.turn();
     for (text, expected) in texts {
@@ -75,7 +75,7 @@ fn comes_out(stage: &Stage, texts: &[(&str, &str)]) {
 }
 
 fn b46_escapes_and_line_breaks_become_spaces(stage: &Stage) {
-    comes_out(
+    shows_as(
         stage,
         &[
             ("\u{1b}[31mred\u{1b}[0m\nline2\ttab", "red line2 tab"),
@@ -89,7 +89,7 @@ fn b46_escapes_and_line_breaks_become_spaces(stage: &Stage) {
 }
 
 fn b49_invisible_characters_go_and_emoji_stay(stage: &Stage) {
-    comes_out(
+    shows_as(
         stage,
         &[
             ("\u{202e}evil\u{2066}x\u{2069}", "evilx"),
@@ -157,7 +157,7 @@ fn b54_each_privacy_level_shows_its_reason_and_takes_it_back(stage: &Stage) {
     }
 }
 
-fn b52_forty_tokens_are_what_fits(stage: &Stage) {
+fn b52_of_forty_tokens_those_that_fit_are_shown(stage: &Stage) {
     let host = stage.reporter();
     let _turn = host.turn();
     let all = (0..40).map(|number| (format!("key-{number:02}"), Some(format!("value {number}"))));
@@ -192,7 +192,7 @@ fn b52_a_hundred_restarts_use_up_nothing(stage: &Stage) {
     stage.wait_for_nothing();
 }
 
-fn b55_what_a_killed_host_showed_goes_by_itself(stage: &Stage) {
+fn b55_title_and_tokens_of_a_killed_host_expire(stage: &Stage) {
     let mut host = stage.sidecar(&["--metadata-ttl-s", "4"]);
     host.tell(r#"{"event":"agent_started"}"#);
     host.tell(r#"{"event":"title_changed","title":"on loan"}"#);
@@ -201,7 +201,7 @@ fn b55_what_a_killed_host_showed_goes_by_itself(stage: &Stage) {
         pane.title.as_deref() == Some("on loan") && pane.tokens.contains_key("branch")
     };
     stage.wait(there);
-    // While the host lives, it is renewed.
+    // While the host lives, it renews them.
     let gone = until(Duration::from_secs(7), || (!there(&stage.seen())).then_some(()));
     assert_eq!(gone, None, "the title outlives its ttl while the host lives");
     host.kill();

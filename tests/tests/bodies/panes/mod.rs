@@ -67,7 +67,7 @@ impl<'a> Scene<'a> {
         scene
     }
 
-    /// Runs the program as an agent that Herdr knows: by the name of its process.
+    /// Runs the program under the name of a known agent, and waits until Herdr has detected it.
     fn known_agent(&self, options: &str) {
         let program = self.stage.folder().join("claude");
         fs::copy(env!("CARGO_BIN_EXE_input_box"), &program).unwrap();
@@ -78,7 +78,7 @@ impl<'a> Scene<'a> {
             let probe = self.run(self.control.probe(&self.target)).unwrap();
             (probe.pane?.agent? == "claude").then_some(())
         })
-        .expect("Herdr sees the agent");
+        .expect("Herdr detects the agent");
     }
 
     fn push(&self, text: &str) -> Pushed {
@@ -100,7 +100,7 @@ impl<'a> Scene<'a> {
         self.run(self.control.push(&self.target, text, &options))
     }
 
-    /// What every Enter did.
+    /// What the program did on every Enter, and with which text.
     fn enters(&self) -> Vec<(String, String)> {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         let entry = |line: &str| {

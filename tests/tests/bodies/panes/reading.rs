@@ -1,4 +1,4 @@
-//! What a pane shows, whether it lives, and waiting for it.
+//! Reading the screen of a pane, probing whether it lives, and waiting for its state.
 
 use std::time::{Duration, Instant};
 
@@ -39,13 +39,13 @@ fn a_pane_is_as_alive_as_its_processes(stage: &Stage) {
         ("working", Signal::Working),
         ("blocked", Signal::Blocked),
         ("unknown", Signal::Unreadable(Missing::Unknown)),
-        // Nobody has looked at this pane.
+        // The user has not looked at this pane, so its idle is `done`.
         ("idle", Signal::Unreadable(Missing::Done)),
     ] {
         stage.report_as(SOURCE, "stagehost", state, Some(micros()));
         assert_eq!((probe(), tick()), ((Life::Live, Evidence::Agent), signal));
     }
-    // The program is gone, and its record stays.
+    // The program has ended, and its claim stays.
     scene.run(scene.control.keys(&scene.target, &[Key::ctrl_c()])).unwrap();
     assert_eq!(probed((Life::Dead, Evidence::OnlyShell)), Some(()), "{:?}", probe());
     assert_eq!(tick(), Signal::Unreadable(Missing::NoProcess));
@@ -113,7 +113,10 @@ fn b87_a_wait_ends_with_its_pane_and_not_with_a_move(stage: &Stage) {
         let closed = Instant::now();
         let (ended, at) = waiting.join().unwrap();
         assert_eq!(ended.unwrap_err().kind(), ErrorKind::PaneGone);
-        assert!(at.saturating_duration_since(closed) < PATIENCE / 2, "it waited on");
+        assert!(
+            at.saturating_duration_since(closed) < PATIENCE / 2,
+            "the wait went on after the close"
+        );
     });
 }
 

@@ -1,4 +1,4 @@
-//! Pushing, prompting and answering.
+//! Typing into a pane: pushes, prompts and answers to dialogs.
 
 use std::fs;
 use std::time::Duration;
@@ -94,7 +94,7 @@ fn a_dialog_is_never_typed_into_and_only_the_one_seen_is_answered(stage: &Stage)
     let scene = Scene::input_box(stage, "claude --dialog-at 1");
     let before = scene.run(scene.control.read(&scene.target, ReadOptions::default())).unwrap();
     let first = scene.push("may I");
-    // The text was said; behind the dialog nobody can see that the box is empty.
+    // The program took the text; the dialog hides whether the box is empty.
     assert_eq!(outcome(&first), (Outcome::Unverified, Some(Why::Dialog), 1));
     let held = scene.push("hello");
     assert_eq!(outcome(&held), (Outcome::Held, Some(Why::Dialog), 0));

@@ -1,5 +1,5 @@
-//! Whose voice it is: programs that are typed into the pane's own shell, and
-//! who of them reports.
+//! Several programs in one pane, and which of them may report for it. All of them are
+//! started from the pane's own shell.
 
 use std::fs;
 use std::time::Duration;
@@ -11,20 +11,20 @@ use super::shell::{Shell, hooks_arrive, is};
 
 e2e::bodies! {
     shared:
-        f01_a_stranger_keeps_nobody_out,
+        f01_a_stranger_does_not_keep_others_out,
         f02_a_process_of_another_pane_is_not_supervised,
-        f05_a_hook_that_outlives_its_command_says_nothing,
+        f05_a_hook_that_outlives_its_command_reports_nothing,
         f05_a_stranger_that_knows_the_address_is_not_heard,
-        f06_a_hook_of_another_server_speaks_for_its_own_pane,
-        f07_a_command_in_a_command_is_kept_apart,
-        f08_the_job_in_front_has_the_pane,
-        f08_two_jobs_behind_do_not_fight,
-        f08_so_has_a_host_that_reads_lines,
-        f08_so_have_commands_that_report_once,
-        f09_who_speaks_for_another_agent_has_no_effect;
+        f06_a_hook_on_another_server_reports_for_the_pane_of_that_server,
+        f07_a_command_in_a_command_does_not_report,
+        f08_the_foreground_job_has_the_pane,
+        f08_two_background_jobs_do_not_fight,
+        f08_a_foreground_host_that_reads_lines_has_the_pane,
+        f08_one_shots_in_the_foreground_have_the_pane,
+        f09_a_report_for_another_agent_has_no_effect;
 }
 
-fn f01_a_stranger_keeps_nobody_out(stage: &Stage) {
+fn f01_a_stranger_does_not_keep_others_out(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f01") else { return };
     shell.line("setsid -f $hsr exec --agent stranger --state working sh -c '>up; exec sleep 30'");
     shell.wait_for("up");
@@ -50,13 +50,13 @@ fn f02_a_process_of_another_pane_is_not_supervised(stage: &Stage) {
         assert_eq!(code, 4, "{said}");
         assert!(said.contains("does not run in this pane"), "{said}");
         assert_eq!(shell.run(&attach).0, 0);
-        // And nothing is held.
+        // The failed attempt holds nothing.
         hooks_arrive(stage, &shell, "");
     }
     stage.call("pane.close", &json!({ "pane_id": other }));
 }
 
-fn f05_a_hook_that_outlives_its_command_says_nothing(stage: &Stage) {
+fn f05_a_hook_that_outlives_its_command_reports_nothing(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f05") else { return };
     let hook =
         "sleep 1; $hsr state idle >said 2>&1; $hsr state idle --strict 2>why; echo $? >code; >late";
@@ -68,7 +68,7 @@ fn f05_a_hook_that_outlives_its_command_says_nothing(stage: &Stage) {
     assert_eq!((read("said"), read("code")), (String::new(), "4\n".to_owned()));
     assert!(read("why").contains("late: "), "{}", read("why"));
     stage.wait_for_nothing();
-    // Neither does the next one in the pane hear it.
+    // The next command in the pane does not accept it either.
     let (code, said) = shell.run(
         "address=$($hsr exec --agent bot sh -c 'echo $HERDR_REPORT_SOCKET')\n\
          $hsr exec --agent next --state working sh -c \
@@ -105,7 +105,7 @@ fn f05_a_stranger_that_knows_the_address_is_not_heard(stage: &Stage) {
     stage.wait_for_nothing();
 }
 
-fn f06_a_hook_of_another_server_speaks_for_its_own_pane(stage: &Stage) {
+fn f06_a_hook_on_another_server_reports_for_the_pane_of_that_server(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f06") else { return };
     let inner = fake_herdr::FakeHerdr::start().unwrap();
     let variables: Vec<String> =
@@ -124,7 +124,7 @@ fn f06_a_hook_of_another_server_speaks_for_its_own_pane(stage: &Stage) {
     stage.wait_for_nothing();
 }
 
-fn f07_a_command_in_a_command_is_kept_apart(stage: &Stage) {
+fn f07_a_command_in_a_command_does_not_report(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f07") else { return };
     fs::write(
         stage.folder().join("parent"),
@@ -144,18 +144,16 @@ fn f07_a_command_in_a_command_is_kept_apart(stage: &Stage) {
     stage.wait_for_nothing();
 }
 
-/// A is stopped by Ctrl-Z while `b` reports, and is back after `fg`.
+/// Stops A by Ctrl-Z and runs `b`, which reports B. [`is_back`] brings A back.
 fn hands_over(stage: &Stage, shell: &Shell<'_>, b: impl Fn()) {
     shell.line("$hsr exec --agent A --state working sleep 600");
     stage.wait(is("A", "working"));
     shell.keys("\u{1a}");
     stage.wait(|pane| pane.state_labels.values().any(|label| label == "suspended"));
     b();
-    // B's is what shows, for as long as anybody looks.
-    let mut looks = 0;
-    while looks < 40 {
+    // From now on every look shows B.
+    for _ in 0..40 {
         assert_eq!(stage.seen().agent.as_deref(), Some("B"));
-        looks += 1;
     }
 }
 
@@ -168,13 +166,13 @@ fn is_back(stage: &Stage, shell: &Shell<'_>) {
 
 const B_NEEDS_YOU: &str = r#"$hsr state blocked --label "B needs you""#;
 
-fn f08_the_job_in_front_has_the_pane(stage: &Stage) {
+fn f08_the_foreground_job_has_the_pane(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f08") else { return };
     hands_over(stage, &shell, || {
         shell.line(&format!("$hsr exec --agent B sh -c '{B_NEEDS_YOU}; read end'"));
         stage.wait(is("B", "blocked"));
     });
-    // Alone again, it is shown as suspended again.
+    // B has ended, so A is shown again, and as suspended.
     shell.line("");
     stage.wait(|pane| {
         pane.agent.as_deref() == Some("A")
@@ -183,19 +181,19 @@ fn f08_the_job_in_front_has_the_pane(stage: &Stage) {
     is_back(stage, &shell);
 }
 
-fn f08_two_jobs_behind_do_not_fight(stage: &Stage) {
+fn f08_two_background_jobs_do_not_fight(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f08") else { return };
     shell.line("$hsr exec --agent A --state working sleep 600 &");
     stage.wait(is("A", "working"));
     shell.line("$hsr exec --agent B --state working sleep 600 &");
-    // Longer than it asks for the pane at its start.
+    // Longer than B asks for the pane at its start.
     let other = || Some(stage.seen()).filter(|pane| pane.agent.as_deref() != Some("A"));
     assert_eq!(until(Duration::from_millis(2500), other), None);
     shell.line("kill %1 %2");
     stage.wait_for_nothing();
 }
 
-fn f08_so_has_a_host_that_reads_lines(stage: &Stage) {
+fn f08_a_foreground_host_that_reads_lines_has_the_pane(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f08") else { return };
     hands_over(stage, &shell, || {
         shell.line(
@@ -208,17 +206,17 @@ fn f08_so_has_a_host_that_reads_lines(stage: &Stage) {
     is_back(stage, &shell);
 }
 
-fn f08_so_have_commands_that_report_once(stage: &Stage) {
+fn f08_one_shots_in_the_foreground_have_the_pane(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f08") else { return };
     hands_over(stage, &shell, || {
-        // A busy machine may take longer to let the pane go than a hook waits.
+        // On a busy machine A may give the pane up later than a hook waits.
         shell.line("until $hsr state blocked --agent B --strict; do :; done");
         stage.wait(is("B", "blocked"));
     });
     is_back(stage, &shell);
 }
 
-fn f09_who_speaks_for_another_agent_has_no_effect(stage: &Stage) {
+fn f09_a_report_for_another_agent_has_no_effect(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f09") else { return };
     fs::write(
         stage.folder().join("agent"),
@@ -231,8 +229,8 @@ fn f09_who_speaks_for_another_agent_has_no_effect(stage: &Stage) {
     shell.line("$hsr exec --agent Bot --state working sh agent 2>said");
     shell.wait_for("up");
     let said = fs::read_to_string(stage.folder().join("said")).unwrap();
-    let told = r#"no effect: the pane's reporter speaks for agent "Bot", not "other""#;
-    assert_eq!(said.matches(told).count(), 3, "{said}");
+    let refusal = r#"no effect: the pane's reporter speaks for agent "Bot", not "other""#;
+    assert_eq!(said.matches(refusal).count(), 3, "{said}");
     assert!(said.contains("speaks for source"), "{said}");
     assert_eq!(fs::read_to_string(stage.folder().join("code")).unwrap(), "4\n");
     assert_eq!(stage.wait(is("Bot", "blocked")).title, None);

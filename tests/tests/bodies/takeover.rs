@@ -1,4 +1,4 @@
-//! Who has the pane next, and what becomes of a word that comes at the wrong
+//! Which reporter has the pane next, and what happens to a report that comes at a bad
 //! moment.
 
 use std::fs;
@@ -14,19 +14,19 @@ use super::shell::{Shell, is};
 
 e2e::bodies! {
     shared:
-        f03_a_reporter_that_waits_has_the_pane_without_an_event,
-        f04_a_change_that_comes_when_the_pane_is_free_is_sent,
+        f03_a_waiting_reporter_gets_the_pane_without_an_event,
+        f04_a_change_that_comes_as_the_pane_gets_free_is_sent,
         f11_an_agent_that_herdr_detects_below_a_wrapper_keeps_its_row,
-        f46_a_hook_that_meets_the_end_is_late_or_taken_and_leaves_nothing;
+        f46_a_hook_at_the_end_of_its_command_is_late_or_taken_and_leaves_nothing;
     own:
         f10_another_server_at_the_path_gets_nothing_of_a_pane_that_is_not_its_own,
-        f47_hooks_on_a_frozen_server_are_told_in_time;
+        f47_hooks_on_a_frozen_server_fail_in_time;
 }
 
-/// How soon a reporter that waits has a pane that is free.
+/// The longest time until a waiting reporter has a pane that got free.
 const TAKES_OVER: Duration = Duration::from_secs(2);
 
-/// `run` in the pane's background, which reads a pipe of the test's.
+/// `run` as a background job of the pane's shell. It reads its events from a pipe.
 struct Run {
     input: fs::File,
     said: PathBuf,
@@ -50,15 +50,16 @@ impl Run {
 
     fn says(&self, word: &str) {
         let said = || fs::read_to_string(&self.said).unwrap_or_default();
-        let told = until(PATIENCE, || said().contains(word).then_some(()));
-        told.unwrap_or_else(|| panic!("no {word}: {}", said()));
+        let found = until(PATIENCE, || said().contains(word).then_some(()));
+        found.unwrap_or_else(|| panic!("no {word}: {}", said()));
     }
 }
 
 const BEGINS: &str = r#"{"event": "agent_started"}"#;
 const ASKS: &str = r#"{"event": "prompt_opened", "prompt_id": "1", "kind": "approval"}"#;
 
-fn one_has_the_pane_and_one_waits(stage: &Stage, shell: &Shell<'_>) -> (Run, Run) {
+/// A reporter that owns the pane, and one that waits for it.
+fn owner_and_waiter(stage: &Stage, shell: &Shell<'_>) -> (Run, Run) {
     let mut first = Run::start(stage, shell, "first");
     first.tell(BEGINS);
     stage.wait(is("first", "working"));
@@ -68,18 +69,18 @@ fn one_has_the_pane_and_one_waits(stage: &Stage, shell: &Shell<'_>) -> (Run, Run
     (first, second)
 }
 
-fn f03_a_reporter_that_waits_has_the_pane_without_an_event(stage: &Stage) {
+fn f03_a_waiting_reporter_gets_the_pane_without_an_event(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f03") else { return };
-    let (first, second) = one_has_the_pane_and_one_waits(stage, &shell);
+    let (first, second) = owner_and_waiter(stage, &shell);
     drop(first);
     stage.wait_within(TAKES_OVER, is("second", "working"));
     drop(second);
     stage.wait_for_nothing();
 }
 
-fn f04_a_change_that_comes_when_the_pane_is_free_is_sent(stage: &Stage) {
+fn f04_a_change_that_comes_as_the_pane_gets_free_is_sent(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f04") else { return };
-    let (first, mut second) = one_has_the_pane_and_one_waits(stage, &shell);
+    let (first, mut second) = owner_and_waiter(stage, &shell);
     drop(first);
     second.tell(ASKS);
     stage.wait_within(TAKES_OVER, is("second", "blocked"));
@@ -92,7 +93,7 @@ fn f10_another_server_at_the_path_gets_nothing_of_a_pane_that_is_not_its_own(sta
     let mut bot = Run::start(stage, &shell, "bot");
     bot.tell(BEGINS);
     stage.wait(is("bot", "working"));
-    // The old server lives, and so does the stream that its end would end.
+    // The old server goes on, so the event stream of the reporter does not end.
     let aside = stage.socket().with_extension("aside");
     fs::rename(stage.socket(), &aside).unwrap();
     let other = another_server(stage);
@@ -122,7 +123,7 @@ fn f11_an_agent_that_herdr_detects_below_a_wrapper_keeps_its_row(stage: &Stage) 
     shell.line("cp $(command -v sh) npx; cp $(command -v cat) claude");
     fs::write(stage.folder().join("wrapped"), "./claude; exit").unwrap();
     shell.line("$hsr exec --state idle ./npx wrapped");
-    // Its own row shows until Herdr has seen the agent, if it is seen that soon.
+    // Until Herdr has detected the agent, the row is that of the report.
     let detected = |pane: &_| {
         let claude = ["idle", "done"].iter().any(|state| is("claude", state)(pane));
         claude
@@ -130,12 +131,12 @@ fn f11_an_agent_that_herdr_detects_below_a_wrapper_keeps_its_row(stage: &Stage) 
                 == "claude"
     };
     stage.wait(detected);
-    // The end of its input ends the agent, and the wrapper with it.
+    // The agent ends with its input, and the wrapper with the agent.
     shell.keys("\u{4}");
     stage.wait_for_nothing();
 }
 
-fn f46_a_hook_that_meets_the_end_is_late_or_taken_and_leaves_nothing(stage: &Stage) {
+fn f46_a_hook_at_the_end_of_its_command_is_late_or_taken_and_leaves_nothing(stage: &Stage) {
     const TIMES: usize = 12;
     let Some(shell) = Shell::open(stage, "f46") else { return };
     let hook = "($hsr state blocked --label q --strict 2>>said; echo $? >>codes) & exit 0";
@@ -155,7 +156,7 @@ fn f46_a_hook_that_meets_the_end_is_late_or_taken_and_leaves_nothing(stage: &Sta
     stage.wait_for_nothing();
 }
 
-fn f47_hooks_on_a_frozen_server_are_told_in_time(stage: &Stage) {
+fn f47_hooks_on_a_frozen_server_fail_in_time(stage: &Stage) {
     let Some(shell) = Shell::open(stage, "f47") else { return };
     let three = r#"'{"event":"title_changed","title":"T"}' "#.repeat(3);
     let hooks = format!(
