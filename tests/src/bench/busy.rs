@@ -1,11 +1,11 @@
-//! A machine that has more to do than it can.
+//! Load on the machine.
 
 use std::hint::spin_loop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// Threads that only burn time, until this goes.
+/// Threads that keep processors busy until this is dropped.
 #[derive(Debug)]
 pub(super) struct Busy {
     over: Arc<AtomicBool>,

@@ -1,5 +1,4 @@
-//! How long programs take: from their start to their end, or to their first
-//! report.
+//! How long programs take from their start to their end or to their first report.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,28 +13,28 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::Options;
 use super::delivery;
 use super::peer;
-use super::process::{Run, of_children, quiet, run, sidecar};
+use super::process::{Run, children_time, quiet, run, sidecar};
 use super::samples::{Samples, ms, times};
 use super::table::Table;
 
-/// Times of one program, and what it took of the processor.
+/// The times of one program, and the processor time that it used.
 struct Row {
     name: &'static str,
-    took: Samples,
+    times: Samples,
     processor: Duration,
     runs: u32,
 }
 
 impl Row {
     fn of(name: &'static str) -> Self {
-        Self { name, took: Samples::default(), processor: Duration::ZERO, runs: 0 }
+        Self { name, times: Samples::default(), processor: Duration::ZERO, runs: 0 }
     }
 
-    /// Once more.
+    /// Takes one more sample.
     fn sample(&mut self, take: impl FnOnce() -> anyhow::Result<Duration>) -> anyhow::Result<()> {
-        let before = of_children();
-        self.took.push(take().context(self.name)?);
-        self.processor += of_children().saturating_sub(before);
+        let before = children_time();
+        self.times.push(take().context(self.name)?);
+        self.processor += children_time().saturating_sub(before);
         self.runs += 1;
         Ok(())
     }
@@ -57,11 +56,11 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
     let mut one_shot = quiet(&sidecar, ["state", "working", "--agent", "bench"]);
     let mut nothing = quiet(Path::new("true"), [""; 0]);
     let mut others = vec![
-        ("`herdr pane report-agent`", herdrs_own(options)),
+        ("`herdr pane report-agent`", herdr(options)),
         ("Python with one request", python(&request)?),
     ];
     others.retain_mut(|(_, command)| run(command).is_ok());
-    let mut of_others: Vec<Row> = others.iter().map(|(name, _)| Row::of(name)).collect();
+    let mut other_rows: Vec<Row> = others.iter().map(|(name, _)| Row::of(name)).collect();
     let [mut empty, mut alone, mut owned, mut starts, mut ends, mut execs] = [
         "`true`",
         "`state working`, no owner",
@@ -74,7 +73,7 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
     for _ in 0..rounds {
         empty.sample(|| run(&mut nothing))?;
         alone.sample(|| run(&mut one_shot))?;
-        for ((_, command), row) in others.iter_mut().zip(&mut of_others) {
+        for ((_, command), row) in others.iter_mut().zip(&mut other_rows) {
             row.sample(|| run(command))?;
         }
         let mut started = None;
@@ -88,14 +87,14 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
         execs.sample(|| run(&mut exec))?;
     }
     rows.extend([empty, alone]);
-    rows.extend(of_others);
+    rows.extend(other_rows);
     rows.extend([owned, execs, starts, ends]);
     rows.push(ends_on_frozen(&sidecar, frozen)?);
-    let floor = rows.first().map(|row| row.took.median()).unwrap_or_default();
+    let floor = rows.first().map(|row| row.times.median()).unwrap_or_default();
     for row in rows {
-        let [p50, p90, p99] = [500, 900, 990].map(|at| row.took.at(at));
-        let polled = format!("{:.1} %", row.took.polled());
-        // That of `run` is counted at its end.
+        let [p50, p90, p99] = [500, 900, 990].map(|at| row.times.at(at));
+        let polled = format!("{:.1} %", row.times.polled());
+        // The processor time of `run` is known only when it has ended.
         let processor = Some(row.processor / row.runs.max(1)).filter(|time| !time.is_zero());
         let processor = processor.map(ms).unwrap_or_default();
         table.row(row.name, &[ms(p50), ms(p90), ms(p99), polled, times(p50, floor), processor]);
@@ -104,7 +103,7 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
     Ok(())
 }
 
-/// The ends of `run` on a server that is stopped as by SIGSTOP.
+/// Measures the end of `run` while SIGSTOP has stopped the server.
 fn ends_on_frozen(sidecar: &Path, rounds: usize) -> anyhow::Result<Row> {
     let mut row = Row::of("the same on a frozen server");
     for _ in 0..rounds {
@@ -116,7 +115,7 @@ fn ends_on_frozen(sidecar: &Path, rounds: usize) -> anyhow::Result<Row> {
     Ok(row)
 }
 
-fn herdrs_own(options: &Options) -> Command {
+fn herdr(options: &Options) -> Command {
     let pane = options.other.as_str();
     let arguments = ["pane", "report-agent", pane, "--source", "custom:benchclient"];
     let more = ["--agent", "benchclient", "--state", "working"];
@@ -130,7 +129,7 @@ fn python(request: &Path) -> anyhow::Result<Command> {
     Ok(script)
 }
 
-/// The pane's server, stopped until this goes.
+/// The server of the pane, which SIGCONT continues when this is dropped.
 struct Frozen(Pid);
 
 impl Frozen {

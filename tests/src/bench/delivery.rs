@@ -13,19 +13,20 @@ use super::peer::Peer;
 use super::samples::{Samples, ms, share, times};
 use super::table::Table;
 
-/// Longer than the pace of state changes, so that none waits for the one before.
+/// Longer than the reporter's pace of state changes, so that no change waits for the last one.
 const PAUSE: Duration = Duration::from_millis(60);
+/// Longer than any delivery takes.
 const AMPLE: Duration = Duration::from_secs(20);
-/// How often each client delivers in the time of one change of the reporter.
-const OF_CLIENTS: usize = 4;
+/// How many requests each client makes for one change of the reporter.
+const REQUESTS_PER_CHANGE: usize = 4;
 
-/// The reporter, and its pane's own clients in turns with it.
+/// Measures the reporter and the clients in turns.
 pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let rounds = if options.quick { 5 } else { 400 };
     let place = herdr_socket_transport::Endpoint::from_env(|name| std::env::var_os(name));
     let herdr_socket_transport::Discovery::Found(place) = place else {
-        anyhow::bail!("this is no pane");
+        anyhow::bail!("this is not a pane");
     };
     let socket = place.socket();
     let mut peers = vec![
@@ -42,12 +43,12 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
     ] {
         let busy = Busy::loops(loops);
         let mut samples = vec![Samples::default(); peers.len()];
-        let mut of_host = Samples::default();
+        let mut host_samples = Samples::default();
         let copies = |peers: &[Peer]| peers.iter().find_map(Peer::copies).unwrap_or_default();
         let copies_before = copies(&peers);
         for _ in 0..rounds {
-            of_host.push(host.change()?);
-            for _ in 0..OF_CLIENTS {
+            host_samples.push(host.change()?);
+            for _ in 0..REQUESTS_PER_CHANGE {
                 for (peer, samples) in peers.iter_mut().zip(&mut samples) {
                     report.seq = Some(number());
                     samples.push(peer.deliver(&encode("b", &report)?)?);
@@ -61,15 +62,15 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
         );
         let plain = samples.first().cloned().unwrap_or_default();
         let named = peers.iter().map(Peer::name).zip(&samples);
-        for (name, samples) in named.chain([("the reporter, from a call", &of_host)]) {
+        for (name, samples) in named.chain([("the reporter, from a call", &host_samples)]) {
             table.row(name, &row(samples, &plain));
         }
         let sent = usize::try_from(copies(&peers) - copies_before)?;
-        let percent = share(sent, rounds * OF_CLIENTS) * 100.0;
+        let percent = share(sent, rounds * REQUESTS_PER_CHANGE) * 100.0;
         table.note(&format!(
             "{} requests of each client, {rounds} of the reporter; {percent:.1} copies for 100 \
              requests with hedges.",
-            rounds * OF_CLIENTS
+            rounds * REQUESTS_PER_CHANGE
         ));
     }
     Ok(())
@@ -88,7 +89,7 @@ fn row(samples: &Samples, plain: &Samples) -> [String; 7] {
     ]
 }
 
-/// The request of the clients, on a pane that no reporter watches.
+/// The request of the clients. No reporter watches its pane.
 pub(super) fn report(pane: &str) -> anyhow::Result<ReportAgent> {
     Ok(ReportAgent::new(
         PaneId::parse(pane)?,
@@ -98,13 +99,13 @@ pub(super) fn report(pane: &str) -> anyhow::Result<ReportAgent> {
     ))
 }
 
-/// What every other client takes for a number, too.
+/// A sequence number from the clock, as other clients use it.
 fn number() -> Seq {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Seq::new(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
 }
 
-/// A host in the pane, with the library.
+/// A host in the pane that embeds the library.
 struct Host {
     reporter: Reporter,
     changed: Instant,
@@ -114,13 +115,13 @@ struct Host {
 impl Host {
     fn start() -> Self {
         let mut config = Config::default();
-        // A look at the pane is not delivery.
+        // Reading back is not a part of the delivery.
         config.verify = false;
         let reporter = Reporter::builder("benchhost").config(config).start();
         Self { reporter, changed: Instant::now(), works: false }
     }
 
-    /// From a call to the server's answer.
+    /// Changes the state, and returns the time from the call to the server's answer.
     fn change(&mut self) -> anyhow::Result<Duration> {
         thread::sleep(PAUSE.saturating_sub(self.changed.elapsed()));
         self.works = !self.works;
@@ -137,7 +138,7 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // What it leaves is not waited for by what is measured next.
+        // The next measurement should not overlap with pending reports.
         self.reporter.flush(AMPLE);
     }
 }

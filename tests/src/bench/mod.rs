@@ -1,16 +1,16 @@
-//! What reporting costs, in one table: each row beside its peer, in turns with
-//! it, in the same run.
+//! Measures what reporting costs. Each row of the table has a peer to compare it with, which
+//! is measured in the same run, in turns with it.
 //!
-//! A pane of a server of its own is opened, and what is measured runs there, as
-//! a host does: with the pane's variables and as a child of its shell.
+//! The benchmark starts its own server and runs in one of its panes as a host does: with the
+//! pane's variables and as a child of its shell.
 
 mod busy;
 mod commands;
+mod continuous;
 mod delivery;
 mod peer;
 mod process;
 mod samples;
-mod standing;
 mod table;
 
 use std::fs;
@@ -23,26 +23,25 @@ use serde_json::json;
 use crate::stage::{Share, Stage, sidecar, until};
 use table::Table;
 
-/// How long all of it may take.
+/// The time limit for the whole benchmark.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
-/// What is measured in the pane.
+/// The options of a benchmark in a pane.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Only whether it works: a few of everything.
+    /// Whether to measure only a few times, to check that the benchmark works.
     pub quick: bool,
-    /// Another pane, for the clients that are not a reporter.
+    /// Another pane, on which the clients report that are not reporters.
     pub other: String,
-    /// The server's program.
+    /// The program of the server.
     pub server: PathBuf,
 }
 
-/// Measures on the program that `HERDR_BIN` names, or on `fake-herdr`, and gives
-/// the table.
+/// Measures on the program that `HERDR_BIN` names, or on `fake-herdr`, and returns the table.
 ///
 /// # Errors
 ///
-/// What went wrong in the pane.
+/// If a measurement in the pane fails or takes too long.
 ///
 /// # Panics
 ///
@@ -50,10 +49,10 @@ pub struct Options {
 pub fn run(quick: bool) -> anyhow::Result<String> {
     let server = Stage::program();
     let (stage, other) = (Stage::of(&server, Share::Shared), Stage::of(&server, Share::Shared));
-    anyhow::ensure!(stage.has_shell(), "what is measured needs a pane with a shell");
+    anyhow::ensure!(stage.has_shell(), "the benchmark needs a pane with a shell");
     let result = stage.folder().join("table");
     let own = std::env::current_exe().context("the path of this program")?;
-    // Built before, so that the pane's home need not be a builder's.
+    // Built here, because cargo may not work with the home folder of the pane.
     sidecar();
     let quick = if quick { " --quick" } else { "" };
     let line = format!(
@@ -65,18 +64,18 @@ pub fn run(quick: bool) -> anyhow::Result<String> {
     );
     stage.call("pane.send_text", &json!({ "pane_id": stage.pane(), "text": line }));
     let ended = until(PATIENCE, || fs::read_to_string(&result).ok());
-    let text = ended.context("it takes too long in the pane")?;
+    let text = ended.context("the benchmark takes too long")?;
     match text.strip_prefix(FAILED) {
         Some(why) => anyhow::bail!("in the pane: {why}"),
         None => Ok(text),
     }
 }
 
-/// Measures in this pane, and leaves the table, or why there is none, at a path.
+/// Measures in this pane and writes the table, or the error, to a file.
 ///
 /// # Errors
 ///
-/// If it cannot be written.
+/// If the file cannot be written.
 pub fn measure(options: &Options, result: &PathBuf) -> anyhow::Result<()> {
     let text = tables(options).unwrap_or_else(|why| format!("{FAILED}{why:?}"));
     let beside = result.with_extension("new");
@@ -85,13 +84,13 @@ pub fn measure(options: &Options, result: &PathBuf) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The first word of a result that is not a table.
+/// The beginning of a file that has an error and not a table.
 const FAILED: &str = "failed: ";
 
 fn tables(options: &Options) -> anyhow::Result<String> {
     let mut table = Table::default();
     delivery::measure(options, &mut table)?;
     commands::measure(options, &mut table)?;
-    standing::measure(options, &mut table)?;
+    continuous::measure(options, &mut table)?;
     Ok(table.into_text())
 }

@@ -1,4 +1,4 @@
-//! Who delivers one report: a plain client, ours, and those of others.
+//! The clients that deliver a report: a plain one, ours, and clients in other languages.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -11,11 +11,11 @@ use herdr_socket_transport::{Client, Options};
 use rustix::process::Pid;
 use tokio::runtime::Runtime;
 
-/// The system's, as a shim in front of it would cost time of its own.
+/// The system's Python. A version manager's wrapper would add to the time.
 pub(super) const PYTHON_PROGRAM: &str = "/usr/bin/python3";
 
-/// Python's client: a line of its input is a request, and a line of its output
-/// says how many nanoseconds that took.
+/// A client in Python. For each request line on stdin it prints how many nanoseconds the
+/// delivery took.
 pub(super) const PYTHON: &str = r#"
 import socket, sys, time
 for line in sys.stdin.buffer:
@@ -29,7 +29,7 @@ for line in sys.stdin.buffer:
     print(time.perf_counter_ns() - began, flush=True)
 "#;
 
-/// Node's, the same way.
+/// The same client for Node.
 const NODE: &str = r#"
 const net = require("node:net");
 const input = require("node:readline").createInterface({ input: process.stdin });
@@ -45,18 +45,17 @@ input.on("line", (line) => {
 
 const PING: &[u8] = b"{\"id\":\"1\",\"method\":\"ping\",\"params\":{}}\n";
 
-/// After so many copies a fresh client takes over: a minute's copies are limited,
-/// and here are the requests of many minutes of a host.
-const BUDGETED: u64 = 50;
+/// After so many copies a new client takes over. A client has a budget of copies for a minute,
+/// and the benchmark makes the requests of many minutes of a host.
+const COPIES_PER_CLIENT: u64 = 50;
 
-/// Delivers one request line, and says how long it took from connecting to the
-/// reply.
+/// A client.
 pub(super) enum Peer {
-    /// Connect, write, read, and nothing else.
+    /// Connects, writes and reads, and nothing else.
     Plain(PathBuf),
-    /// Our exchange.
+    /// The client of `herdr-socket-transport`, with or without hedges.
     Exchange { runtime: Runtime, client: Client, hedged: bool, copies: u64 },
-    /// A client in another language, which runs all the time.
+    /// A client in another language, whose process makes all requests.
     Script { name: &'static str, child: Child, input: ChildStdin, output: BufReader<ChildStdout> },
 }
 
@@ -67,7 +66,7 @@ impl Peer {
         Ok(Self::Exchange { runtime, client, hedged, copies: 0 })
     }
 
-    /// Those whose language is installed.
+    /// The clients in other languages, if these are installed.
     pub(super) fn scripts(socket: &Path) -> Vec<Self> {
         let programs = [("Python", PYTHON_PROGRAM, "-c", PYTHON), ("Node", "node", "-e", NODE)];
         let start =
@@ -87,7 +86,7 @@ impl Peer {
         let mut child = command.stderr(Stdio::null()).spawn().ok()?;
         let (input, output) = (child.stdin.take()?, BufReader::new(child.stdout.take()?));
         let mut peer = Self::Script { name, child, input, output };
-        // It is started by the time that it has answered once.
+        // The first answer shows that the process has started.
         peer.deliver(PING).ok().map(|_| peer)
     }
 
@@ -100,6 +99,7 @@ impl Peer {
         }
     }
 
+    /// Delivers one request line. Returns the time from connecting to the reply.
     pub(super) fn deliver(&mut self, line: &[u8]) -> anyhow::Result<Duration> {
         let began = Instant::now();
         match self {
@@ -117,7 +117,7 @@ impl Peer {
             Self::Exchange { runtime, client, copies, .. } => {
                 runtime.block_on(client.exchange_repeatable(line))?;
                 let took = began.elapsed();
-                if client.copies_sent() >= BUDGETED {
+                if client.copies_sent() >= COPIES_PER_CLIENT {
                     *copies += client.copies_sent();
                     *client = Client::new(client.socket(), *client.options());
                 }
@@ -127,14 +127,14 @@ impl Peer {
                 input.write_all(line)?;
                 let mut took = String::new();
                 output.read_line(&mut took)?;
-                let nanos = took.trim().parse().context("a script that says how long it took")?;
+                let nanos = took.trim().parse().context("a client printed no time")?;
                 return Ok(Duration::from_nanos(nanos));
             }
         }
         Ok(began.elapsed())
     }
 
-    /// How many copies it has sent.
+    /// The number of copies sent; `None` without hedges.
     pub(super) fn copies(&self) -> Option<u64> {
         match self {
             Self::Exchange { client, hedged: true, copies, .. } => {
@@ -144,7 +144,7 @@ impl Peer {
         }
     }
 
-    /// What a program of this language alone takes of the memory.
+    /// The process of a client in another language.
     pub(super) fn child(&self) -> Option<&Child> {
         match self {
             Self::Script { child, .. } => Some(child),
@@ -156,7 +156,7 @@ impl Peer {
 /// The process of the server at this socket.
 pub(super) fn server(socket: &Path) -> anyhow::Result<Pid> {
     let Peer::Exchange { runtime, client, .. } = &Peer::exchange(socket, false)? else {
-        unreachable!("it was made so");
+        unreachable!("`Peer::exchange` makes an exchange");
     };
     let (_, peer) = runtime.block_on(client.exchange_with(PING))?;
     let pid = peer.pid().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));

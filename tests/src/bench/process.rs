@@ -1,4 +1,4 @@
-//! Programs as they are started in the pane, and what they cost.
+//! Starting programs in the pane, and measuring their time and memory.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,17 +9,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 
-/// A tick of the processor's clock, as `/proc` counts them (Linux on every
-/// architecture).
+/// A tick of the processor time in `/proc`. It is the same on every architecture of Linux.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The sidecar, which was built beside this program.
+/// The sidecar in the folder of this program.
 pub(super) fn sidecar() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("the path of this program")?;
     Ok(own.with_file_name("herdr-socket-report"))
 }
 
-/// A program with arguments that says nothing and hears nothing.
+/// A command without stdin, stdout and stderr.
 pub(super) fn quiet<A: AsRef<OsStr>>(
     program: &Path,
     arguments: impl IntoIterator<Item = A>,
@@ -29,7 +28,7 @@ pub(super) fn quiet<A: AsRef<OsStr>>(
     command
 }
 
-/// From the start of a program to its end.
+/// Runs a program, and returns the time from its start to its end.
 pub(super) fn run(command: &mut Command) -> anyhow::Result<Duration> {
     let began = Instant::now();
     let status = command.status().with_context(|| format!("{command:?}"))?;
@@ -38,7 +37,7 @@ pub(super) fn run(command: &mut Command) -> anyhow::Result<Duration> {
     Ok(took)
 }
 
-/// A `run` in this pane, with a host that feeds it.
+/// A `run` in this pane, which reads its events from here.
 #[derive(Debug)]
 pub(super) struct Run {
     child: Child,
@@ -46,7 +45,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Starts it as working, and says how long it took until that was delivered.
+    /// Starts `run` as working. Returns the time until that was delivered.
     pub(super) fn start(sidecar: &Path) -> anyhow::Result<(Self, Duration)> {
         Self::start_as(sidecar, "working")
     }
@@ -56,7 +55,7 @@ impl Run {
     }
 
     fn start_as(sidecar: &Path, state: &str) -> anyhow::Result<(Self, Duration)> {
-        // A look at the pane is not delivery.
+        // Reading back is not a part of the delivery.
         let mut command =
             quiet(sidecar, ["run", "--agent", "bench", "--receipts", "--verify=false"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -68,8 +67,8 @@ impl Run {
             writeln!(input, "{{\"event\":\"state_set\",\"state\":\"{state}\"}}")?;
         }
         let lines = output.into_iter().flat_map(|output| BufReader::new(output).lines());
-        let told = lines.map_while(Result::ok).find(|line| line.contains("\"of\":\"state\""));
-        ensure!(told.is_some(), "`run` ended without a receipt");
+        let receipt = lines.map_while(Result::ok).find(|line| line.contains("\"of\":\"state\""));
+        ensure!(receipt.is_some(), "`run` ended without a receipt");
         Ok((Self { child, input }, began.elapsed()))
     }
 
@@ -77,7 +76,7 @@ impl Run {
         &self.child
     }
 
-    /// From the end of its input to its own.
+    /// Ends the input, and returns the time until `run` has ended.
     pub(super) fn end(mut self) -> anyhow::Result<Duration> {
         let began = Instant::now();
         self.input = None;
@@ -93,22 +92,22 @@ impl Drop for Run {
     }
 }
 
-/// The processor time of all children that were waited for.
-pub(super) fn of_children() -> Duration {
+/// The processor time of all children that have ended.
+pub(super) fn children_time() -> Duration {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name before the fields may hold anything.
+    // The program's name in front may contain blanks and parentheses.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
     let ticks = fields.split_whitespace().skip(13).take(2);
     TICK * ticks.filter_map(|ticks| ticks.parse::<u32>().ok()).sum()
 }
 
-/// How often the threads of a process have gone to wait.
+/// How often the threads of a process have started to wait.
 pub(super) fn waits(child: &Child) -> u64 {
     let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten().flatten();
     tasks.filter_map(|task| field(&task.path(), "voluntary_ctxt_switches")).sum()
 }
 
-/// The resident memory of a process in KiB, and what of it is its own.
+/// The resident memory of a process and its anonymous part, in KiB.
 pub(super) fn memory(child: &Child) -> (u64, u64) {
     let process = PathBuf::from(format!("/proc/{}", child.id()));
     let field = |name| field(&process, name).unwrap_or_default();

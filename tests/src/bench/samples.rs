@@ -1,11 +1,11 @@
-//! Times of one thing, and what is said of them.
+//! Repeated measurements of a time, and their statistics.
 
 use std::time::Duration;
 
-/// A time over this has met the server's poll, which takes 100 ms.
+/// A longer time shows that the request waited for the server's poll, which comes every 100 ms.
 const POLLED: Duration = Duration::from_millis(50);
 
-/// How long something took, each time.
+/// The measured times.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Samples(Vec<Duration>);
 
@@ -14,7 +14,7 @@ impl Samples {
         self.0.push(took);
     }
 
-    /// The time that this share of the samples, in thousandths, stays below.
+    /// A quantile, in thousandths.
     pub(super) fn at(&self, thousandths: usize) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -26,21 +26,21 @@ impl Samples {
         self.at(500)
     }
 
-    /// The share that took over 50 ms, in percent.
+    /// The share of times over 50 ms, in percent.
     pub(super) fn polled(&self) -> f64 {
         let late = self.0.iter().filter(|took| **took > POLLED).count();
         share(late, self.0.len()) * 100.0
     }
 }
 
-/// Milliseconds, with three digits that mean something.
+/// A time in milliseconds, with two decimals below 10 ms.
 pub(super) fn ms(time: Duration) -> String {
     let ms = time.as_secs_f64() * 1e3;
     let digits = if ms < 10.0 { 2 } else { 0 };
     format!("{ms:.digits$}")
 }
 
-/// How many times as long as the peer.
+/// A time as a multiple of the peer's.
 pub(super) fn times(time: Duration, peer: Duration) -> String {
     format!("{:.2}", time.as_secs_f64() / peer.as_secs_f64().max(f64::MIN_POSITIVE))
 }

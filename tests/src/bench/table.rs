@@ -1,13 +1,13 @@
-//! The table, as Markdown.
+//! The results as tables in Markdown.
 
 use std::fmt::Write as _;
 
-/// Sections of rows.
+/// A text with several tables.
 #[derive(Debug, Default)]
 pub(super) struct Table(String);
 
 impl Table {
-    /// Begins a section; its first column is what the rows are called.
+    /// Begins a table. Its first column has the names of the rows.
     pub(super) fn section(&mut self, title: &str, columns: &[&str]) {
         let _ = writeln!(self.0, "\n{title}\n");
         self.row("", columns);
@@ -22,7 +22,7 @@ impl Table {
         let _ = writeln!(self.0, "|");
     }
 
-    /// A sentence below a section.
+    /// Writes a sentence below a table.
     pub(super) fn note(&mut self, text: &str) {
         let _ = writeln!(self.0, "\n{text}");
     }

@@ -1,27 +1,26 @@
-//! What reporting costs, beside what others cost.
+//! Measures what reporting costs, in comparison with other programs.
 
 use std::path::PathBuf;
 
 use clap::Parser;
 use e2e::bench::{self, Options};
 
-/// Measures delivery, programs, a flood of events and a reporter at rest in a
-/// pane of a server of its own, and prints the table.
+/// Measures delivery, commands, many events and an idle reporter, and prints tables.
 ///
-/// The server is `fake-herdr`, or the program that `HERDR_BIN` names. What is
-/// measured is what was built with the same profile as this program.
+/// It starts its own server, which is `fake-herdr` or the program that `HERDR_BIN` names, and
+/// measures in one of its panes. The measured programs have the build profile of this one.
 #[derive(Parser)]
 struct Arguments {
-    /// Only whether it works: a few of everything
+    /// Measure only a few times, to check that the benchmark works
     #[arg(long)]
     quick: bool,
-    /// Measure in this pane, and leave the table at this path
+    /// Measure in this pane, and write the tables to this file
     #[arg(long, hide = true, requires = "other", requires = "server")]
     measure: Option<PathBuf>,
-    /// The pane of the plain clients
+    /// The pane on which the clients report that are not reporters
     #[arg(long, hide = true)]
     other: Option<String>,
-    /// The server's program
+    /// The program of the server
     #[arg(long, hide = true)]
     server: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Plays recorded traces and flows and says what went otherwise.
+//! Replays recordings and prints the steps that went differently.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use clap::Parser;
 use e2e::replay;
 
-/// Replays every trace and flow below some folders: on a fresh model each, in
-/// virtual time, or on the server at a socket, on panes it makes there.
+/// Replays every recording below some folders, each on a fresh model in virtual time, or on
+/// the server at a socket in a workspace that is created for it.
 #[derive(Parser)]
 struct Arguments {
-    /// The socket of a running server, which should be otherwise idle.
+    /// The socket of a running server that has nothing else to do
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Folders (or single files) with traces and flows.
+    /// Folders or single files with recordings
     #[arg(required = true, value_name = "DIR")]
     dirs: Vec<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Random hosts in the panes of one server, and a checker that counts lies.
+//! Runs random hosts in the panes of one server, and checks what the panes show.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -6,24 +6,24 @@ use std::time::Duration;
 use clap::Parser;
 use e2e::soak;
 
-/// Runs random hosts (run, exec, attach, hooks, nested, suspended) in real
-/// panes, kills them, hands the server off and freezes it, and compares each
-/// pane with what its host last said. A lie is a pane that shows something else
-/// for more than three seconds while the server is well.
+/// Runs random hosts (run, exec, attach, hooks, nested, suspended) in real panes, kills them,
+/// hands the server off and freezes it, and compares each pane with the last report of its
+/// host. A pane that shows something else for more than three seconds is a mismatch, unless
+/// the server had trouble.
 ///
 /// The server is the fake, or the program that `HERDR_BIN` names.
 #[derive(Parser)]
 struct Arguments {
-    /// How long hosts come and go
+    /// How long new hosts are started
     #[arg(long, default_value_t = 120)]
     seconds: u64,
-    /// How many panes there are, each with a host of its own
+    /// The number of panes; each has its own host
     #[arg(long, default_value_t = 8)]
     panes: usize,
-    /// What the hosts, their words and their ends are drawn from
+    /// The seed of all random choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Say what every host does
+    /// Print what every host does
     #[arg(long)]
     verbose: bool,
 }
@@ -37,9 +37,9 @@ fn main() -> ExitCode {
         seed: arguments.seed,
         verbose: arguments.verbose,
     });
-    for lie in &report.lies {
-        println!("{lie}");
+    for mismatch in &report.mismatches {
+        println!("{mismatch}");
     }
     println!("{report}");
-    if report.lies.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if report.mismatches.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

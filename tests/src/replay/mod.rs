@@ -5,7 +5,6 @@
 //! each step. The formats are described beside the files in `protocol-fixtures`. Everything in
 //! a recording is compared. Older recordings have the id, code and type of replies, the fields
 //! of a pane that reports can change, and the events of streams in their order.
-//! change, and the events of a stream in their order.
 
 mod compare;
 mod run;
@@ -153,7 +152,7 @@ mod tests {
         assert!(mismatches.is_empty(), "{}", mismatches.join("\n"));
     }
 
-    /// Plays every flow and every made-up trace on real sockets, each on a server of its own.
+    /// Plays every flow and every written trace on real sockets, each on a server of its own.
     /// The long waits in recordings let a server finish the replay of its history; a fresh one
     /// needs much less. Ttls of a millisecond are only played on the model, because a real
     /// process may be descheduled.
@@ -214,7 +213,7 @@ mod tests {
             (text.replacen("{\"trace", "{trace", 1), "wrong.jsonl:1: not the head"),
             (text.replacen("true", "\"yes\"", 1), "wrong.jsonl:1: `focused` is \"yes\""),
             (text.replacen("observe", "observ", 1), "wrong.jsonl:2: not a step: it has no `call`"),
-            (format!("{text}[]\n"), "wrong.jsonl:4: not a step: it is no object"),
+            (format!("{text}[]\n"), "wrong.jsonl:4: not a step: it is not an object"),
             (format!("{text}{{\"ca"), "wrong.jsonl:4: not a step: EOF"),
             (format!("{text}\n{{\"call\":{{}}}}"), "wrong.jsonl:5: not a step: `method`"),
             (r#"{"trace":"nothing"}"#.to_owned(), "wrong.jsonl:1: no step"),

@@ -120,7 +120,7 @@ impl Player<'_> {
                 self.target.wait(Duration::from_millis(*ms))?;
                 self.check_streams(streams)?
             }
-            _ => anyhow::bail!("a step of a whole recording, of which there is no snapshot"),
+            _ => anyhow::bail!("this step needs a whole recording, with snapshots"),
         })
     }
 

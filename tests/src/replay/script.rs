@@ -169,7 +169,7 @@ fn step(line: &[u8]) -> anyhow::Result<Step> {
         // The message already has the line of the file; the JSON reader's line is always 1.
         anyhow::anyhow!("{}", error.to_string().replace(" at line 1 column ", ", at its byte "))
     })?;
-    let Value::Object(mut line) = line else { bail!("it is no object") };
+    let Value::Object(mut line) = line else { bail!("it is not an object") };
     let mut text = |name: &str| match line.remove(name) {
         Some(Value::String(text)) => Some(text),
         _ => None,
@@ -192,16 +192,16 @@ fn step(line: &[u8]) -> anyhow::Result<Step> {
         return Ok(Step::Raw { bytes, reply: take(&mut line, "reply")? });
     }
     if let Some(mut call) = line.remove("call") {
-        let method = call["method"].as_str().context("`method` is no text")?.to_owned();
+        let method = call["method"].as_str().context("`method` is not a text")?.to_owned();
         let params = call["params"].take();
         return Ok(Step::Call { method, params, reply: take(&mut line, "reply")? });
     }
     if let Some(ms) = line.get("wait_ms") {
-        return Ok(Step::Wait { ms: ms.as_u64().context("`wait_ms` is no number")? });
+        return Ok(Step::Wait { ms: ms.as_u64().context("`wait_ms` is not a number")? });
     }
     if let Some(ms) = line.get("after_ms").cloned() {
         return Ok(Step::After {
-            ms: ms.as_u64().context("`after_ms` is no number")?,
+            ms: ms.as_u64().context("`after_ms` is not a number")?,
             streams: serde_json::from_value(take(&mut line, "streams")?)?,
         });
     }

@@ -120,7 +120,7 @@ impl<'a> Whole<'a> {
                 Ok(self.compare(&recorded, &got))
             }
             Step::Events(recorded) => self.events(recorded),
-            _ => anyhow::bail!("no step of a whole recording"),
+            _ => anyhow::bail!("this step does not belong in a whole recording"),
         }
     }
 

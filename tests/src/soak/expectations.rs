@@ -8,7 +8,7 @@ use herdr_proto::PaneInfo;
 
 use super::{GRACE, LOOK, Report};
 
-/// How many of the last actions in a pane are printed with a lie.
+/// How many of the last actions in a pane are printed with a mismatch.
 const ACTIONS_SHOWN: usize = 12;
 
 /// What a pane has to show.
@@ -63,7 +63,7 @@ struct Entry {
     version: u64,
     wrong_for: Duration,
     reported: bool,
-    words: Vec<String>,
+    actions: Vec<String>,
 }
 
 /// What a pane has to show, as read before the pane was read.
@@ -88,16 +88,16 @@ impl Expectations {
     }
 
     /// Records what a host does, and what its pane has to show from now on.
-    pub(super) fn say(&self, pane: usize, word: &str, wanted: Wanted) {
+    pub(super) fn record(&self, pane: usize, action: &str, wanted: Wanted) {
         let mut state = self.lock();
-        state.report.words += 1;
+        state.report.actions += 1;
         let at = state.began.elapsed().as_millis();
-        let line = format!("{at:>7} ms  pane {pane}: {word}");
+        let line = format!("{at:>7} ms  pane {pane}: {action}");
         if self.verbose {
-            tell(&line);
+            print(&line);
         }
         let entry = &mut state.entries[pane];
-        entry.words.push(line);
+        entry.actions.push(line);
         entry.wanted = wanted;
         entry.begin_again();
     }
@@ -145,13 +145,13 @@ impl Expectations {
         entry.wrong_for += LOOK;
         report.longest = report.longest.max(entry.wrong_for);
         if entry.wrong_for > GRACE && !std::mem::replace(&mut entry.reported, true) {
-            let from = entry.words.len().saturating_sub(ACTIONS_SHOWN);
-            let words = entry.words[from..].join("\n  ");
-            let lie = format!("pane {pane} {}: {difference}\n  {words}", seen.pane_id);
+            let from = entry.actions.len().saturating_sub(ACTIONS_SHOWN);
+            let actions = entry.actions[from..].join("\n  ");
+            let mismatch = format!("pane {pane} {}: {difference}\n  {actions}", seen.pane_id);
             if self.verbose {
-                tell(&lie);
+                print(&mismatch);
             }
-            report.lies.push(lie);
+            report.mismatches.push(mismatch);
         }
     }
 
@@ -175,7 +175,7 @@ impl Expectations {
 }
 
 #[expect(clippy::print_stderr, reason = "what hosts do is shown as it happens")]
-fn tell(line: &str) {
+fn print(line: &str) {
     eprintln!("{line}");
 }
 

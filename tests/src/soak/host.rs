@@ -73,15 +73,15 @@ impl Actor<'_> {
         for number in 0..self.rng.u32(2..8) {
             let events = self.event(number);
             for event in events {
-                line.tell(&event);
+                line.send(&event);
             }
             self.pause();
         }
         if rough && self.rng.u8(..5) == 0 {
             self.shell.reporters().into_iter().for_each(kill);
-            self.say("the reporter is killed", Wanted::Anything);
+            self.record("the reporter is killed", Wanted::Anything);
         } else {
-            self.say("the input ends", Wanted::Nothing);
+            self.record("the input ends", Wanted::Nothing);
         }
         // This ends the input.
         drop(line);
@@ -96,13 +96,13 @@ impl Actor<'_> {
             0 => {
                 self.row.state = "working";
                 self.row.label = None;
-                self.say_row("agent_started");
+                self.record_row("agent_started");
                 vec![event("\"prompt_closed\",\"prompt_id\":\"p\""), event("\"agent_started\"")]
             }
             1 => {
                 self.row.state = "blocked";
                 self.row.label = Some(text.clone());
-                self.say_row("prompt_opened");
+                self.record_row("prompt_opened");
                 vec![event(&format!(
                     "\"prompt_opened\",\"prompt_id\":\"p\",\"kind\":\"approval\",\"label\":\"{text}\""
                 ))]
@@ -110,17 +110,17 @@ impl Actor<'_> {
             2 => {
                 self.row.state = "idle";
                 self.row.label = None;
-                self.say_row("agent_settled");
+                self.record_row("agent_settled");
                 vec![event("\"prompt_closed\",\"prompt_id\":\"p\""), event("\"agent_settled\"")]
             }
             3 | 4 => {
                 self.row.title = Some(text.clone());
-                self.say_row("title_changed");
+                self.record_row("title_changed");
                 vec![event(&format!("\"title_changed\",\"title\":\"{text}\""))]
             }
             _ => {
                 self.row.token = Some(text.clone());
-                self.say_row("tokens_changed");
+                self.record_row("tokens_changed");
                 vec![event(&format!("\"tokens_changed\",\"tokens\":{{\"{TOKEN}\":\"{text}\"}}"))]
             }
         }
@@ -132,7 +132,7 @@ impl Actor<'_> {
         self.shell.type_line(&format!("hsr exec --agent {agent} --state working ./agent {name}"));
         let pid = line.pid();
         self.row.state = "working";
-        self.say_row("exec");
+        self.record_row("exec");
         for number in 0..self.rng.u32(1..7) {
             self.hook(&mut line, number);
             self.pause();
@@ -144,24 +144,24 @@ impl Actor<'_> {
         }
         match if rough { self.rng.u8(..6) } else { 0 } {
             0 | 1 => {
-                self.say("exit 0", Wanted::Nothing);
-                line.tell("exit 0");
+                self.record("exit 0", Wanted::Nothing);
+                line.send("exit 0");
             }
             2 => {
-                self.say("exit with a late hook", Wanted::Nothing);
-                line.tell("(sleep 1; hsr state blocked --label late) & exit 3");
+                self.record("exit with a late hook", Wanted::Nothing);
+                line.send("(sleep 1; hsr state blocked --label late) & exit 3");
             }
             3 => {
-                self.say("the host is killed", Wanted::Nothing);
+                self.record("the host is killed", Wanted::Nothing);
                 kill(pid);
             }
             4 => {
-                self.say("the supervisor is killed", Wanted::Anything);
+                self.record("the supervisor is killed", Wanted::Anything);
                 self.shell.reporters().into_iter().for_each(kill);
-                line.tell("exit 0");
+                line.send("exit 0");
             }
             _ => {
-                self.say("both are killed", Wanted::Anything);
+                self.record("both are killed", Wanted::Anything);
                 self.shell.reporters().into_iter().for_each(kill);
                 kill(pid);
             }
@@ -171,7 +171,7 @@ impl Actor<'_> {
     /// A one-shot of a hook.
     fn hook(&mut self, line: &mut Line, number: u32) {
         let text = format!("{} {number}", self.agent);
-        let words = match self.rng.u8(..6) {
+        let command = match self.rng.u8(..6) {
             0 | 1 => {
                 self.row.state = "blocked";
                 self.row.label = Some(text.clone());
@@ -196,14 +196,14 @@ impl Actor<'_> {
                 format!("hsr tokens '{TOKEN}={text}'")
             }
         };
-        self.say_row(&words);
-        line.tell(&words);
+        self.record_row(&command);
+        line.send(&command);
     }
 
     /// Starts another agent inside the first one. Its reports have no effect.
     fn nested(&mut self, line: &mut Line) {
-        self.say_row("a nested exec");
-        line.tell("hsr exec --agent child sh -c 'hsr title Child; hsr state idle; sleep 0.3'");
+        self.record_row("a nested exec");
+        line.send("hsr exec --agent child sh -c 'hsr title Child; hsr state idle; sleep 0.3'");
         self.pause();
     }
 
@@ -213,7 +213,7 @@ impl Actor<'_> {
         self.shell.press("ctrl+z");
         self.row.state = "idle";
         self.row.label = Some("suspended".to_owned());
-        self.say_row("Ctrl-Z");
+        self.record_row("Ctrl-Z");
         self.pause();
         if self.rng.bool() {
             let (name, mut line) = self.shell.line();
@@ -227,17 +227,17 @@ impl Actor<'_> {
                 label: Some(front.clone()),
                 ..Row::default()
             };
-            self.say("another agent in front", Wanted::Row(asks));
-            line.tell(&format!("hsr state blocked --label {front}"));
-            // Long enough for a lie to be counted.
+            self.record("another agent in front", Wanted::Row(asks));
+            line.send(&format!("hsr state blocked --label {front}"));
+            // Long enough for a mismatch to be counted.
             rest(GRACE * 2);
-            self.say_row("the agent in front ends");
-            line.tell("exit 0");
+            self.record_row("the agent in front ends");
+            line.send("exit 0");
             self.pause();
         }
         self.shell.type_line("fg");
         self.row = row;
-        self.say_row("fg");
+        self.record_row("fg");
         self.pause();
     }
 
@@ -251,15 +251,15 @@ impl Actor<'_> {
             self.agent
         ));
         self.row.state = "working";
-        self.say_row("attach");
+        self.record_row("attach");
         for number in 0..self.rng.u32(1..5) {
             self.pause();
             self.hook(&mut line, number);
         }
         self.pause();
-        self.say("the attached agent ends", Wanted::Nothing);
+        self.record("the attached agent ends", Wanted::Nothing);
         if self.rng.bool() {
-            line.tell("exit 0");
+            line.send("exit 0");
         } else {
             kill(pid);
         }
@@ -274,25 +274,25 @@ impl Actor<'_> {
                 _ => ("blocked", Some(format!("{agent}-{number}"))),
             };
             let flag = label.as_ref().map(|label| format!("--label {label}")).unwrap_or_default();
-            let words = format!("hsr state {state} {flag} --agent {agent}");
+            let command = format!("hsr state {state} {flag} --agent {agent}");
             (self.row.state, self.row.label) = (state, label);
-            self.say_row(&words);
-            self.shell.type_line(&words);
+            self.record_row(&command);
+            self.shell.type_line(&command);
             self.pause();
         }
-        self.say("release", Wanted::Nothing);
+        self.record("release", Wanted::Nothing);
         self.shell.type_line(&format!("hsr release --agent {agent}"));
     }
 
-    fn say_row(&mut self, word: &str) {
-        self.say(word, Wanted::Row(self.row.clone()));
+    fn record_row(&mut self, action: &str) {
+        self.record(action, Wanted::Row(self.row.clone()));
     }
 
-    fn say(&mut self, word: &str, wanted: Wanted) {
-        self.expectations.say(self.pane, word, wanted);
+    fn record(&mut self, action: &str, wanted: Wanted) {
+        self.expectations.record(self.pane, action, wanted);
     }
 
-    /// Waits, mostly for a short time, sometimes long enough for a lie to be counted.
+    /// Waits, mostly for a short time, sometimes long enough for a mismatch to be counted.
     fn pause(&mut self) {
         let most = if self.rng.u8(..6) == 0 { 5_000 } else { 600 };
         rest(Duration::from_millis(self.rng.u64(20..most)));

@@ -42,13 +42,13 @@ pub struct Options {
 #[derive(Debug, Default)]
 pub struct Report {
     /// Each pane that showed something else for too long, with an explanation.
-    pub lies: Vec<String>,
+    pub mismatches: Vec<String>,
     /// How often a pane was compared with what it has to show.
     pub looks: u64,
     /// The number of hosts.
     pub hosts: u64,
     /// The number of actions of all hosts.
-    pub words: u64,
+    pub actions: u64,
     /// How often the server was handed off or frozen.
     pub troubles: u64,
     /// The longest time for which a pane was wrong.
@@ -136,13 +136,13 @@ fn check(stages: &[Stage], expectations: &Expectations) -> u64 {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { looks, hosts, words, troubles, longest, lies } = self;
+        let Self { looks, hosts, actions, troubles, longest, mismatches } = self;
         write!(
             f,
-            "{hosts} hosts, {words} words, {troubles} troubles, {looks} looks, \
-             longest wrong {} ms, {} lies",
+            "{hosts} hosts, {actions} actions, {troubles} troubles, {looks} looks, \
+             longest wrong {} ms, {} mismatches",
             longest.as_millis(),
-            lies.len()
+            mismatches.len()
         )
     }
 }

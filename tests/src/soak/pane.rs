@@ -106,7 +106,7 @@ impl<'a> Shell<'a> {
 }
 
 impl Line {
-    pub(super) fn tell(&mut self, line: &str) {
+    pub(super) fn send(&mut self, line: &str) {
         self.fifo.write_all(format!("{line}\n").as_bytes()).expect("a fifo takes a line");
     }
 

@@ -1,5 +1,4 @@
-//! What costs something all the time: a flood of events, a reporter at rest, its
-//! size.
+//! The cost of many events, and of a reporter that is idle.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -12,13 +11,13 @@ use herdr_socket_transport::env::HERDR_SOCKET_PATH;
 
 use super::Options;
 use super::peer::{PYTHON_PROGRAM, Peer};
-use super::process::{Run, memory, of_children, quiet, run, sidecar, waits};
+use super::process::{Run, children_time, memory, quiet, run, sidecar, waits};
 use super::samples::ms;
 use super::table::Table;
 
-/// What a Python host would do with each line at least.
+/// The least that a Python program would do with each line.
 const PARSE: &str = "import json, sys\nfor line in sys.stdin: json.loads(line)";
-/// A reporter that has just started is not at rest.
+/// How long a reporter needs after its start until it is idle.
 const SETTLES: Duration = Duration::from_secs(2);
 
 pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()> {
@@ -26,7 +25,6 @@ pub(super) fn measure(options: &Options, table: &mut Table) -> anyhow::Result<()
     rest(options.quick, table)
 }
 
-/// Many events at once.
 fn floods(quick: bool, table: &mut Table) -> anyhow::Result<()> {
     let (events, rounds) = if quick { (10_000_u32, 1) } else { (1_000_000, 3) };
     let folder = tempfile::tempdir()?;
@@ -43,11 +41,11 @@ fn floods(quick: bool, table: &mut Table) -> anyhow::Result<()> {
     .map(|(name, command)| (name, command, Duration::ZERO, Duration::ZERO));
     for _ in 0..rounds {
         for (name, command, took, processor) in &mut rows {
-            let before = of_children();
+            let before = children_time();
             command.stdin(File::open(&path)?);
             // Python may be missing.
             *took += run(command).context(*name).unwrap_or_default();
-            *processor += of_children().saturating_sub(before);
+            *processor += children_time().saturating_sub(before);
         }
     }
     table.section(&format!("{events} events"), &["processor ms", "start to exit ms"]);
@@ -57,7 +55,6 @@ fn floods(quick: bool, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A reporter whose agent is idle.
 fn rest(quick: bool, table: &mut Table) -> anyhow::Result<()> {
     let time = Duration::from_secs(if quick { 1 } else { 60 });
     let sidecar = sidecar()?;
