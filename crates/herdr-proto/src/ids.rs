@@ -91,7 +91,7 @@ impl Seq {
 }
 
 /// How long a title, labels or tokens stay without being sent again: 1 ms to one day
-/// ([`limits::TTL_MAX_MS`]). Absent means for ever.
+/// ([`limits::TTL_MAX_MS`]). Absent means without a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
 pub struct Ttl(NonZeroU64);

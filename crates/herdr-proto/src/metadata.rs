@@ -56,7 +56,7 @@ pub struct ReportMetadata {
     /// mark of their own. A report without a number is always accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
-    /// How long the record and the tokens stay. Absent means for ever.
+    /// How long the record and the tokens stay. Absent means without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<Ttl>,
 }

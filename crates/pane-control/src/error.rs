@@ -32,7 +32,7 @@ pub enum ErrorKind {
     UnusableServer,
     /// A deadline passed. If a text was to be typed, it may have been typed.
     Timeout,
-    /// No pane was named, and there is no default.
+    /// The caller did not name a pane, and there is no default.
     NoTarget,
     /// The pane does not exist.
     PaneGone,

@@ -158,7 +158,7 @@ impl fmt::Display for Error {
         let socket = socket.display().to_string();
         match kind {
             ErrorKind::NoSuchSocket => write!(f, "there is no socket at {socket:?}"),
-            ErrorKind::Refused => write!(f, "nobody listens on the socket {socket:?}"),
+            ErrorKind::Refused => write!(f, "no process listens on the socket {socket:?}"),
             ErrorKind::NotASocket => write!(f, "{socket:?} is not a stream socket"),
             ErrorKind::Permission => write!(
                 f,
@@ -168,7 +168,7 @@ impl fmt::Display for Error {
             ErrorKind::PathTooLong => write!(f, "the path {socket:?} is too long for a socket"),
             ErrorKind::ForeignOwner => write!(
                 f,
-                "the socket {socket:?} is served by somebody else (allow_foreign_socket lifts this)"
+                "the socket {socket:?} is served by another user (allow_foreign_socket lifts this)"
             ),
             ErrorKind::Busy => write!(f, "the server at {socket:?} takes no connections in time"),
             ErrorKind::Timeout(Phase::Connect) => {

@@ -21,7 +21,7 @@ const SESSION_MAX: usize = 64;
 /// path of the default session, `$XDG_CONFIG_HOME/herdr/herdr.sock` with
 /// `$HOME/.config` in place of an unset `XDG_CONFIG_HOME`. A flag may be a
 /// relative path, since a person typed it in this directory; it is made
-/// absolute. Whether anything listens there is not looked at.
+/// absolute. This call does not check that a server listens there.
 ///
 /// ```
 /// use std::path::Path;

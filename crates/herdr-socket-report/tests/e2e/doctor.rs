@@ -179,7 +179,7 @@ fn wrong_variables_and_sockets_are_named() {
     with("HERDR_SOCKET_PATH", folder).fails(3, "socket", "is a folder");
     let dead = pane.path().join("dead");
     drop(UnixListener::bind(&dead).unwrap());
-    with("HERDR_SOCKET_PATH", dead.to_str().unwrap()).fails(3, "server", "nobody listens");
+    with("HERDR_SOCKET_PATH", dead.to_str().unwrap()).fails(3, "server", "no process listens");
     assert_eq!(writes(&pane), 0);
 }
 

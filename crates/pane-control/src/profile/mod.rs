@@ -1,5 +1,4 @@
 //! Ready profiles: what the bottom of a program's screen tells about its input box.
-//! box.
 
 mod claude;
 mod codex;

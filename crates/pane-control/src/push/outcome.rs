@@ -72,7 +72,7 @@ impl fmt::Display for Why {
             Self::AgentEnded => "the agent that the text was for has ended",
             Self::PaneGone => "the pane is gone",
             Self::Unreadable => "the screen cannot be read",
-            Self::Unguarded => "nothing was looked at",
+            Self::Unguarded => "the screen was not checked",
         })
     }
 }

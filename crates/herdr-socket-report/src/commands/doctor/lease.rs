@@ -165,7 +165,7 @@ pub(super) fn of_supervisor(socket: &Path, hello: &Hello) -> Option<Lease> {
         Listener::Nobody => {
             let why = match supervised_by(socket) {
                 Some((process, false)) => format!("process {process} has ended"),
-                _ => "nobody listens".to_owned(),
+                _ => "no process listens".to_owned(),
             };
             wrong(
                 format!("HERDR_REPORT_SOCKET names {at:?}, and {why}: what is said there is late"),

@@ -135,7 +135,7 @@ fn unreachable(name: &'static str, error: &Error) -> Obstacle {
         ),
         ErrorKind::Refused => (
             Exit::Unreachable,
-            "nobody listens there any more: start the killed server again and open another \
+            "no process listens there any more: start the killed server again and open another \
              pane, or whatever forwards the socket, such as ssh",
         ),
         ErrorKind::Timeout(_) | ErrorKind::Busy => {
