@@ -21,8 +21,8 @@ const APPEAR_PER_1000: Duration = Duration::from_millis(200);
 const EATEN: Duration = Duration::from_millis(1500);
 /// How long the transcript may take to show the text after the last Enter.
 const CONFIRM: Duration = Duration::from_secs(3);
-/// How many Enters all calls of an operation may press together while the text is in the box:
-/// one, and another one if it was eaten.
+/// How many Enters one call may press: one, and another one if the first was eaten. A later
+/// call of the same operation may press as many again.
 const MOST_ENTERS: u8 = 2;
 
 /// What was seen of the pane.
