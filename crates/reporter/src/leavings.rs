@@ -1,6 +1,6 @@
 //! The note of what a killed reporter leaves on its pane.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 
@@ -12,6 +12,10 @@ use crate::lease::stable_hash;
 /// The longest note, in bytes: that of 32 tokens with keys of 32 bytes and a few texts each.
 const NOTE_BYTES: u64 = 8_192;
 
+/// The most texts that are noted of a token: the newest ones, because the server ignores a report
+/// that is older than the last one it has applied.
+const TEXTS: usize = 4;
+
 /// The metadata that stays on the pane when the reporter's process is killed, until its ttl ends.
 /// The owner of a lease keeps a note of it in the lease's file, so that the next reporter can
 /// clear it. Texts are noted only as hashes.
@@ -20,27 +24,24 @@ const NOTE_BYTES: u64 = 8_192;
 pub struct Leavings {
     /// The source whose title and labels are on the pane; `None` if there are none.
     pub(crate) presented_by: Option<SourceId>,
-    /// Hashes of the texts that each token may show.
-    tokens: BTreeMap<TokenKey, BTreeSet<u64>>,
+    /// Hashes of the texts that each token may show, the newest last.
+    tokens: BTreeMap<TokenKey, Vec<u64>>,
 }
 
 impl Leavings {
-    /// Adds a text that a token may show.
+    /// Adds a text that a token may show, as the newest one.
     pub(crate) fn add(&mut self, key: &TokenKey, text: &PresentationText) {
-        self.tokens.entry(key.clone()).or_default().insert(hash(text.as_str()));
+        let (texts, newest) = (self.tokens.entry(key.clone()).or_default(), hash(text.as_str()));
+        texts.retain(|text| *text != newest);
+        texts.push(newest);
+        texts.drain(..texts.len().saturating_sub(TEXTS));
     }
 
-    /// Adds the texts that `noted` has for a token.
+    /// Takes the texts of a token from `noted`, in place of its own.
     pub(crate) fn keep(&mut self, key: &TokenKey, noted: &Self) {
         if let Some(texts) = noted.tokens.get(key) {
-            self.tokens.entry(key.clone()).or_default().extend(texts);
+            self.tokens.insert(key.clone(), texts.clone());
         }
-    }
-
-    /// Adds everything in `noted`.
-    pub(crate) fn keep_all(&mut self, noted: &Self) {
-        self.presented_by = self.presented_by.take().or_else(|| noted.presented_by.clone());
-        noted.tokens.keys().for_each(|key| self.keep(key, noted));
     }
 
     pub(crate) fn has_tokens(&self) -> bool {
@@ -62,7 +63,7 @@ impl Leavings {
         &'a self,
         pane: &'a PaneInfo,
     ) -> impl Iterator<Item = &'a TokenKey> {
-        let is_left = |key: &TokenKey, texts: &BTreeSet<u64>| {
+        let is_left = |key: &TokenKey, texts: &Vec<u64>| {
             pane.tokens.get(key.as_str()).is_some_and(|text| texts.contains(&hash(text)))
         };
         self.tokens.iter().filter(move |(key, texts)| is_left(key, texts)).map(|(key, _)| key)

@@ -3,6 +3,7 @@
 use herdr_proto::{AgentLabel, PaneId, ReleaseAgent, Seq, SourceId, TokenKey};
 
 use super::PaneMachine;
+use super::request::Action;
 use super::slot::OnServer;
 use crate::config::Config;
 use crate::event::AgentEvent;
@@ -95,22 +96,22 @@ impl PaneMachine {
     /// What stays on the pane if this process is killed now.
     pub fn leavings(&mut self) -> Leavings {
         let presented = self.presentation.may_be_on_server() || self.reason.may_be_on_server();
-        let mut left = Leavings::default();
-        left.presented_by = presented.then(|| self.active_claim().source.clone());
+        let earlier = Some(&self.leavings).filter(|_| !self.leavings_cleared);
+        let mut left = earlier.cloned().unwrap_or_default();
+        if presented {
+            left.presented_by = Some(self.active_claim().source.clone());
+        }
         for (key, slot) in &self.tokens.slots {
             match &slot.on_server {
                 OnServer::Known(text) => left.add(key, text),
-                // The server may have any of the texts that were noted so far.
+                // The server may have any of the texts that were sent so far.
                 OnServer::Unknown => left.keep(key, &self.leavings),
                 OnServer::Absent => {}
             }
-            // The wanted text may be in flight.
-            if let Some(text) = &slot.wanted {
-                left.add(key, text);
-            }
         }
-        if !self.leavings_cleared {
-            left.keep_all(&self.leavings);
+        if let Some(Action::PatchTokens(patch)) = self.in_flight.as_ref().map(|sent| &sent.action) {
+            let set = patch.iter().filter_map(|(key, text)| Some((key, text?)));
+            set.for_each(|(key, text)| left.add(key, text));
         }
         self.leavings.clone_from(&left);
         left

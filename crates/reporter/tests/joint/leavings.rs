@@ -2,6 +2,7 @@
 
 use fake_herdr::Model;
 use herdr_reporter::machine::{Input, PaneCall};
+use herdr_reporter::sidecar::Leavings;
 use herdr_reporter::{AgentEvent, Config, Ended};
 use serde_json::json;
 
@@ -74,7 +75,7 @@ fn f24_a_run_that_ends_at_once_clears_what_a_killed_run_left() {
     assert_eq!(next.noted, left, "until it is taken off, it is still noted");
     assert_eq!(next.close(), Ended::Released);
     assert!(next.pane().tokens.is_empty(), "{:?}", next.pane().tokens);
-    assert_eq!(next.noted, herdr_reporter::sidecar::Leavings::default());
+    assert_eq!(next.noted, Leavings::default());
 }
 
 #[test]
@@ -113,6 +114,31 @@ fn f24_a_run_that_is_killed_while_it_clears_keeps_the_note() {
     third.machine.take_off(second.noted);
     third.record_and_serve(started());
     assert!(third.pane().tokens.is_empty(), "{:?}", third.pane().tokens);
+}
+
+#[test]
+fn f24_a_note_stays_readable_however_often_an_unanswered_token_changes() {
+    let mut dead = World::new();
+    dead.record(started());
+    dead.record_and_serve(token("count", Some("first")));
+    for count in 0..500 {
+        dead.record(token("count", Some(&format!("n{count}"))));
+        dead.meet_for(SECOND * 4, |call| match call {
+            PaneCall::Metadata(_) => Fate::Broken,
+            _ => Fate::Served,
+        });
+    }
+    // The server applies the last report after all, and the run is killed before the answer.
+    let sent = dead.sent_to("pane.report_metadata").last().unwrap()["tokens"].clone();
+    assert!(sent["count"].as_str().unwrap().starts_with("n4"), "{sent}");
+    dead.foreign("pane.report_metadata", json!({"source": AGENT, "tokens": sent}));
+    assert_eq!(dead.pane().tokens["count"], sent["count"]);
+    let lease = tempfile::tempfile().unwrap();
+    dead.noted.note_in(&lease).unwrap();
+    let mut next = World::after(&mut dead);
+    next.machine.take_off(Leavings::noted_in(&lease));
+    next.record_and_serve(started());
+    assert!(next.pane().tokens.is_empty(), "{:?}", next.pane().tokens);
 }
 
 #[test]
