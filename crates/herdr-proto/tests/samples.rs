@@ -164,7 +164,7 @@ fn every_sample_is_understood() {
             }
             // A stream has its own test, which knows one by name.
             Some("jsonl") if path.ends_with("events.subscribe.jsonl") => {}
-            _ => panic!("{} is no sample that this test knows", path.display()),
+            _ => panic!("{} is not a sample that this test knows", path.display()),
         }
     }
     let with_types = [

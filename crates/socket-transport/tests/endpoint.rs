@@ -101,7 +101,7 @@ fn a_path_need_not_be_text_and_a_pane_must() {
     };
     assert_eq!(endpoint.socket().as_os_str(), raw);
     let Discovery::Misconfigured(wrong) = with(HERDR_PANE_ID) else {
-        panic!("an id of bytes is no id");
+        panic!("an id that is not UTF-8 is not an id");
     };
     assert_eq!((wrong.variable(), wrong.why()), (HERDR_PANE_ID, Why::Invalid));
 }

@@ -118,7 +118,7 @@ fn a_flood_of_titles_is_paced_and_the_last_one_shows() {
     }
     world.serve_for(SECOND);
     let after = world.sent_to("pane.report_metadata").count();
-    assert_eq!(after, quiet, "the same again is no request");
+    assert_eq!(after, quiet, "the same again causes no request");
 }
 
 #[test]

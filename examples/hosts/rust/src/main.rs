@@ -81,7 +81,7 @@ fn tell_diagnostics(pane: &Handle) -> JoinHandle<()> {
     })
 }
 
-/// Says something to the person; one who is gone is no reason to fail.
+/// Says something to the person; a closed output is not a reason to fail.
 fn say(text: &str) {
     let _ = writeln!(io::stdout(), "{text}");
 }
